@@ -1,0 +1,11 @@
+// A Kuratowski subgraph as certificate that a graph is not planar.
+#pragma once
+
+#include "types.hpp"
+
+namespace planegraph {
+
+/// Edge ids of a subdivision of K5 or K3,3 in the given simple graph (it may be disconnected), sorted; empty if it is planar.
+std::vector<i32> kuratowski_subgraph(i32 n, i32 m, const i32* eu, const i32* ev);
+
+}  // namespace planegraph

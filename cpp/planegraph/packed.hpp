@@ -1,0 +1,55 @@
+// The packed result of decomposing many graphs: flat arrays plus offsets (DESIGN section 4).
+//
+// Every id is local to its graph: graph g owns rows ptr[g] .. ptr[g + 1] of a table, and ids count from 0 within that range.
+// Rows are in canonical order: SPQR nodes, blocks and cut nodes stand in the order in which the canonical labelling meets them,
+// so two isomorphic graphs have equal tables once node and edge ids are translated by their canonical labellings.
+#pragma once
+
+#include "types.hpp"
+
+namespace planegraph {
+
+enum SpqrType : i32 { kS = 0, kP = 1, kQ = 2, kR = 3 };
+
+struct Packed {
+  // one row per walk entry (a dart of a skeleton); the dart leaves walk_node
+  std::vector<i64> walk_ptr;
+  std::vector<i32> walk_node;   // source node of the dart
+  std::vector<i32> walk_edge;   // edge id, or -1 for a virtual edge
+  std::vector<i32> walk_other;  // -1 for a real edge, else the SPQR node on the other side of the virtual edge
+  std::vector<i32> walk_kappa;  // order of first visit of walk_node in this walk, from 1 (0: plain set)
+  std::vector<i32> walk_pos;    // position in this walk, from 1 (0: plain set)
+  std::vector<i32> walk_spqr;   // the SPQR node whose walk this is; ascending
+
+  std::vector<i64> spqr_ptr;
+  std::vector<i32> spqr_type;    // SpqrType
+  std::vector<i32> spqr_set;     // 1: encoded as a plain multiset of darts (only with on_nonplanar = set)
+  std::vector<i32> spqr_parent;  // -1 at the root of a block's SPQR tree
+  std::vector<i32> spqr_theta;   // position in the parent's walk at which its virtual edge is met first (0 at a root)
+  std::vector<i32> spqr_level;   // height: leaves 0
+  std::vector<i32> spqr_block;
+
+  std::vector<i64> block_ptr;
+  std::vector<i32> block_root;        // SPQR node
+  std::vector<i32> block_level;       // height in the block-cut tree: leaves 0
+  std::vector<i32> block_parent_cut;  // row in the cut table, or -1
+
+  std::vector<i64> cut_ptr;
+  std::vector<i32> cut_node;
+  std::vector<i32> cut_level;         // height in the block-cut tree
+  std::vector<i32> cut_parent_block;  // or -1
+
+  // incidences: node u lies in SPQR node C; node u lies in block B
+  std::vector<i64> node_spqr_ptr;
+  std::vector<i32> node_spqr_node, node_spqr_spqr;
+  std::vector<i64> node_block_ptr;
+  std::vector<i32> node_block_node, node_block_block;
+
+  std::vector<i32> node_component;  // per node
+  std::vector<i32> labelling;       // per node: its canonical index (only meaningful for planar graphs)
+
+  std::vector<i64> code_ptr;  // canonical codes, if asked for
+  std::vector<u8> code;
+};
+
+}  // namespace planegraph
