@@ -5,51 +5,83 @@
 // so two isomorphic graphs have equal tables once node and edge ids are translated by their canonical labellings.
 #pragma once
 
+#include <memory>
+
 #include "types.hpp"
 
 namespace planegraph {
+
+/// Leaves new elements as they are, so that a large result is written once and not first filled with zeros.
+template <class T>
+struct Uninitialised : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Uninitialised<U>;
+  };
+  template <class U>
+  void construct(U*) noexcept {}
+  template <class U, class... Args>
+  void construct(U* p, Args&&... args) {
+    std::construct_at(p, std::forward<Args>(args)...);
+  }
+};
+
+template <class T>
+using Array = std::vector<T, Uninitialised<T>>;
 
 enum SpqrType : i32 { kS = 0, kP = 1, kQ = 2, kR = 3 };
 
 struct Packed {
   // one row per walk entry (a dart of a skeleton); the dart leaves walk_node
-  std::vector<i64> walk_ptr;
-  std::vector<i32> walk_node;   // source node of the dart
-  std::vector<i32> walk_edge;   // edge id, or -1 for a virtual edge
-  std::vector<i32> walk_other;  // -1 for a real edge, else the SPQR node on the other side of the virtual edge
-  std::vector<i32> walk_kappa;  // order of first visit of walk_node in this walk, from 1 (0: plain set)
-  std::vector<i32> walk_pos;    // position in this walk, from 1 (0: plain set)
-  std::vector<i32> walk_spqr;   // the SPQR node whose walk this is; ascending
+  Array<i64> walk_ptr;
+  Array<i32> walk_node;   // source node of the dart
+  Array<i32> walk_edge;   // edge id, or -1 for a virtual edge
+  Array<i32> walk_other;  // -1 for a real edge, else the SPQR node on the other side of the virtual edge
+  Array<i32> walk_kappa;  // order of first visit of walk_node in this walk, from 1 (0: plain set)
+  Array<i32> walk_pos;    // position in this walk, from 1 (0: plain set)
+  Array<i32> walk_spqr;   // the SPQR node whose walk this is; ascending
 
-  std::vector<i64> spqr_ptr;
-  std::vector<i32> spqr_type;    // SpqrType
-  std::vector<i32> spqr_set;     // 1: encoded as a plain multiset of darts (only with on_nonplanar = set)
-  std::vector<i32> spqr_parent;  // -1 at the root of a block's SPQR tree
-  std::vector<i32> spqr_theta;   // position in the parent's walk at which its virtual edge is met first (0 at a root)
-  std::vector<i32> spqr_level;   // height: leaves 0
-  std::vector<i32> spqr_block;
+  Array<i64> spqr_ptr;
+  Array<i32> spqr_type;    // SpqrType
+  Array<i32> spqr_set;     // 1: encoded as a plain multiset of darts (only with on_nonplanar = set)
+  Array<i32> spqr_parent;  // -1 at the root of a block's SPQR tree
+  Array<i32> spqr_theta;   // position in the parent's walk at which its virtual edge is met first (0 at a root)
+  Array<i32> spqr_level;   // height: leaves 0
+  Array<i32> spqr_block;
 
-  std::vector<i64> block_ptr;
-  std::vector<i32> block_root;        // SPQR node
-  std::vector<i32> block_level;       // height in the block-cut tree: leaves 0
-  std::vector<i32> block_parent_cut;  // row in the cut table, or -1
+  Array<i64> block_ptr;
+  Array<i32> block_root;        // SPQR node
+  Array<i32> block_level;       // height in the block-cut tree: leaves 0
+  Array<i32> block_parent_cut;  // row in the cut table, or -1
 
-  std::vector<i64> cut_ptr;
-  std::vector<i32> cut_node;
-  std::vector<i32> cut_level;         // height in the block-cut tree
-  std::vector<i32> cut_parent_block;  // or -1
+  Array<i64> cut_ptr;
+  Array<i32> cut_node;
+  Array<i32> cut_level;         // height in the block-cut tree
+  Array<i32> cut_parent_block;  // or -1
 
   // incidences: node u lies in SPQR node C; node u lies in block B
-  std::vector<i64> node_spqr_ptr;
-  std::vector<i32> node_spqr_node, node_spqr_spqr;
-  std::vector<i64> node_block_ptr;
-  std::vector<i32> node_block_node, node_block_block;
+  Array<i64> node_spqr_ptr;
+  Array<i32> node_spqr_node, node_spqr_spqr;
+  Array<i64> node_block_ptr;
+  Array<i32> node_block_node, node_block_block;
 
-  std::vector<i32> node_component;  // per node
-  std::vector<i32> labelling;       // per node: its canonical index (only meaningful for planar graphs)
+  Array<i32> node_component;  // per node
+  Array<i32> labelling;       // per node: its canonical index (only meaningful for planar graphs)
 
-  std::vector<i64> code_ptr;  // canonical codes, if asked for
-  std::vector<u8> code;
+  Array<i64> code_ptr;  // canonical codes, if asked for
+  Array<u8> code;
+
+  /// Calls visit(offsets, columns...) for each table.
+  template <class Visit>
+  void for_each_table(Visit&& visit) {
+    visit(walk_ptr, walk_node, walk_edge, walk_other, walk_kappa, walk_pos, walk_spqr);
+    visit(spqr_ptr, spqr_type, spqr_set, spqr_parent, spqr_theta, spqr_level, spqr_block);
+    visit(block_ptr, block_root, block_level, block_parent_cut);
+    visit(cut_ptr, cut_node, cut_level, cut_parent_block);
+    visit(node_spqr_ptr, node_spqr_node, node_spqr_spqr);
+    visit(node_block_ptr, node_block_node, node_block_block);
+    visit(code_ptr, code);
+  }
 };
 
 }  // namespace planegraph

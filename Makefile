@@ -1,0 +1,74 @@
+# Everything a developer does, as one word. Needs Python 3.11+ and a C++20 compiler; the rest is set up on first use.
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
+FUZZ_SECONDS ?= 60
+PYTEST_ARGS ?=
+
+BIN := $(VENV)/bin
+PY := $(BIN)/python
+# cmake and ninja come with the virtual environment
+export PATH := $(abspath $(BIN)):$(PATH)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
+CORE := $(filter-out cpp/tests/%,$(CPP))
+
+.PHONY: help setup demo test cpp-test slow-test bench asan tsan fuzz lint clean
+
+help:  ## list the targets
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+
+# Two stamps: the tools that build, then the package with its development extra (rebuilt when the core changes).
+$(VENV)/.tools: constraints-dev.txt
+	test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	$(PY) -m pip install -q -c constraints-dev.txt scikit-build-core nanobind cmake ninja
+	touch $@
+
+$(VENV)/.package: $(VENV)/.tools pyproject.toml CMakeLists.txt $(CORE)
+	$(PY) -m pip install -q -c constraints-dev.txt --no-build-isolation -e '.[dev]'
+	touch $@
+
+setup: $(VENV)/.package  ## virtual environment, dependencies, build
+
+demo: setup  ## show the library doing its job
+	$(PY) examples/demo.py
+
+test: setup cpp-test  ## the default tests
+	$(PY) -m pytest $(PYTEST_ARGS)
+
+slow-test: setup  ## the tests that take minutes
+	$(PY) -m pytest -m slow $(PYTEST_ARGS)
+
+bench: setup  ## the speed table
+	$(PY) benchmarks/core.py
+
+# $(call cpp_tests,folder,cmake options): build the tests of the core without Python and run them
+define cpp_tests
+cmake -S . -B build/$(1) -G Ninja -DPLANEGRAPH_PYTHON=OFF -DPLANEGRAPH_TESTS=ON $(2) --log-level=WARNING
+cmake --build build/$(1) -j $(JOBS)
+endef
+
+cpp-test: $(VENV)/.tools  ## the tests of the core
+	$(call cpp_tests,cpp,)
+	ctest --test-dir build/cpp --output-on-failure -j $(JOBS)
+
+asan: $(VENV)/.tools  ## the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer
+	$(call cpp_tests,asan,-DPLANEGRAPH_SANITIZE=address$(comma)undefined)
+	ctest --test-dir build/asan --output-on-failure -j $(JOBS)
+
+tsan: $(VENV)/.tools  ## the tests of the core under ThreadSanitizer
+	$(call cpp_tests,tsan,-DPLANEGRAPH_SANITIZE=thread)
+	ctest --test-dir build/tsan --output-on-failure
+
+fuzz: setup  ## arbitrary arrays into the core for FUZZ_SECONDS
+	$(PY) tests/fuzz.py --seconds $(FUZZ_SECONDS)
+
+lint: setup  ## ruff
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+clean:  ## remove everything that was built or set up
+	rm -rf build dist $(VENV)
+
+comma := ,

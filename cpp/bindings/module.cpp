@@ -1,0 +1,287 @@
+// planegraph._core: the core's contract as Python functions over numpy arrays.
+//
+// Thin on purpose: the Python side has already made arrays of the right dtype, shape and layout (anything else is a TypeError
+// here), the core checks their content. Results are numpy arrays that own the vectors of the core, without a copy. The GIL is
+// released while the core runs; about every 50 ms the calling thread takes it to see whether Ctrl-C was pressed.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <chrono>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "planegraph/batch.hpp"
+#include "planegraph/embedding.hpp"
+#include "planegraph/kuratowski.hpp"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+using namespace planegraph;
+
+namespace {
+
+using Offsets = nb::ndarray<const i64, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Edges = nb::ndarray<const i64, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+using NodeKeys = nb::ndarray<const i64, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (N, w)
+using EdgeKeys = nb::ndarray<const i64, nb::ndim<3>, nb::c_contig, nb::device::cpu>;  // (E, 1 or 2, w)
+
+// ---- results ---------------------------------------------------------------------------------------------------------
+
+/// A numpy array over the elements of `values`, which it now owns.
+template <typename T, typename Allocator>
+nb::object own(std::vector<T, Allocator>&& values, size_t columns = 0) {
+  using Vector = std::vector<T, Allocator>;
+  auto held = std::make_unique<Vector>(std::move(values));
+  T* data = held->data();
+  const size_t size = held->size();
+  nb::capsule owner(held.get(), [](void* p) noexcept { delete static_cast<Vector*>(p); });
+  held.release();
+  if (columns == 0) return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
+  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {size / columns, columns}, owner));
+}
+
+nb::dict to_dict(Packed&& p) {
+  nb::dict d;
+#define PLANEGRAPH_FIELD(name) d[#name] = own(std::move(p.name))
+  PLANEGRAPH_FIELD(walk_ptr);
+  PLANEGRAPH_FIELD(walk_node);
+  PLANEGRAPH_FIELD(walk_edge);
+  PLANEGRAPH_FIELD(walk_other);
+  PLANEGRAPH_FIELD(walk_kappa);
+  PLANEGRAPH_FIELD(walk_pos);
+  PLANEGRAPH_FIELD(walk_spqr);
+  PLANEGRAPH_FIELD(spqr_ptr);
+  PLANEGRAPH_FIELD(spqr_type);
+  PLANEGRAPH_FIELD(spqr_set);
+  PLANEGRAPH_FIELD(spqr_parent);
+  PLANEGRAPH_FIELD(spqr_theta);
+  PLANEGRAPH_FIELD(spqr_level);
+  PLANEGRAPH_FIELD(spqr_block);
+  PLANEGRAPH_FIELD(block_ptr);
+  PLANEGRAPH_FIELD(block_root);
+  PLANEGRAPH_FIELD(block_level);
+  PLANEGRAPH_FIELD(block_parent_cut);
+  PLANEGRAPH_FIELD(cut_ptr);
+  PLANEGRAPH_FIELD(cut_node);
+  PLANEGRAPH_FIELD(cut_level);
+  PLANEGRAPH_FIELD(cut_parent_block);
+  PLANEGRAPH_FIELD(node_spqr_ptr);
+  PLANEGRAPH_FIELD(node_spqr_node);
+  PLANEGRAPH_FIELD(node_spqr_spqr);
+  PLANEGRAPH_FIELD(node_block_ptr);
+  PLANEGRAPH_FIELD(node_block_node);
+  PLANEGRAPH_FIELD(node_block_block);
+  PLANEGRAPH_FIELD(node_component);
+  PLANEGRAPH_FIELD(labelling);
+  PLANEGRAPH_FIELD(code_ptr);
+  PLANEGRAPH_FIELD(code);
+#undef PLANEGRAPH_FIELD
+  return d;
+}
+
+// ---- errors ----------------------------------------------------------------------------------------------------------
+
+/// Raises planegraph.errors.<name>(*args).
+template <typename... Args>
+[[noreturn]] void raise_error(const char* name, Args&&... args) {
+  nb::object type = nb::module_::import_("planegraph.errors").attr(name);
+  nb::object error = type(std::forward<Args>(args)...);
+  PyErr_SetObject(type.ptr(), error.ptr());
+  throw nb::python_error();
+}
+
+[[noreturn]] void raise_invalid(const std::string& message, i64 graph, i64 num_graphs) {
+  const bool say_which = graph >= 0 && num_graphs > 1;
+  const std::string where = say_which ? "graph " + std::to_string(graph) + ": " : "";
+  if (graph < 0) raise_error("InvalidGraphError", where + message, nb::none());
+  raise_error("InvalidGraphError", where + message, graph);
+}
+
+[[noreturn]] void raise_not_planar(const NotPlanar& e, const BatchView& batch) {
+  const i64 graph = e.graph < 0 ? 0 : e.graph;
+  const i64* edges = batch.edges + 2 * batch.edge_ptr[graph];
+  std::vector<i64> pairs;
+  pairs.reserve(2 * e.witness.size());
+  for (const i32 id : e.witness) {
+    pairs.push_back(edges[2 * static_cast<i64>(id)]);
+    pairs.push_back(edges[2 * static_cast<i64>(id) + 1]);
+  }
+  const std::string which = batch.num_graphs > 1 ? "graph " + std::to_string(graph) + " is not planar" : "the graph is not planar";
+  raise_error("NotPlanarError",
+              which + ": " + std::to_string(e.witness.size()) + " of its edges form a subdivision of K5 or K3,3 (see .witness)",
+              own(std::move(pairs), 2), graph);
+}
+
+/// Runs `work(poll)` without the GIL; a signal that came meanwhile (Ctrl-C) becomes its Python exception.
+template <typename Work>
+auto without_gil(Work&& work) {
+  auto last = std::chrono::steady_clock::now();
+  bool interrupted = false;
+  auto poll = [&]() -> bool {
+    const auto now = std::chrono::steady_clock::now();
+    if (now - last < std::chrono::milliseconds(50)) return true;
+    nb::gil_scoped_acquire gil;
+    interrupted = PyErr_CheckSignals() != 0;
+    last = std::chrono::steady_clock::now();
+    return !interrupted;
+  };
+  try {
+    nb::gil_scoped_release release;
+    return work(poll);
+  } catch (const Cancelled&) {
+    if (interrupted) throw nb::python_error();
+    throw;
+  }
+}
+
+// ---- the batch driver ------------------------------------------------------------------------------------------------
+
+nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
+             bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float, bool nonplanar_as_set, bool walks,
+             bool codes, int threads) {
+  if (node_ptr.shape(0) == 0 || node_ptr.shape(0) != edge_ptr.shape(0))
+    throw nb::value_error("node_ptr and edge_ptr must have one entry per graph and one more");
+  const i64 total_edges = static_cast<i64>(edges.shape(0));
+  BatchView batch;
+  batch.num_graphs = static_cast<i64>(node_ptr.shape(0)) - 1;
+  batch.node_ptr = node_ptr.data();
+  batch.edge_ptr = edge_ptr.data();
+  batch.edges = edges.data();
+  i64 total_nodes = batch.node_ptr[batch.num_graphs];
+  if (node_keys) {
+    total_nodes = static_cast<i64>(node_keys->shape(0));
+    batch.node_labels = {node_keys->data(), static_cast<i32>(node_keys->shape(1)), node_float};
+  }
+  if (edge_keys) {
+    if (static_cast<i64>(edge_keys->shape(0)) != total_edges || edge_keys->shape(1) < 1 || edge_keys->shape(1) > 2)
+      throw nb::value_error("edge_keys must have shape (number of edges, 1 or 2, width)");
+    batch.rows_per_edge = static_cast<i32>(edge_keys->shape(1));
+    batch.edge_labels = {edge_keys->data(), static_cast<i32>(edge_keys->shape(2)), edge_float};
+  }
+  Options options;
+  options.nonplanar_as_set = nonplanar_as_set;
+  options.walks = walks;
+  options.codes = codes;
+  options.threads = threads < 1 ? 1 : threads;
+  try {
+    Packed packed = without_gil([&](auto& poll) {
+      check_batch(batch, total_nodes, total_edges);
+      return run_batch(batch, options, poll);
+    });
+    return to_dict(std::move(packed));
+  } catch (const InvalidGraph& e) {
+    raise_invalid(e.what(), e.graph, batch.num_graphs);
+  } catch (const NotPlanar& e) {
+    raise_not_planar(e, batch);
+  }
+}
+
+// ---- planarity of one graph --------------------------------------------------------------------------------------------
+
+struct Ends {
+  std::vector<i32> u, v;
+
+  /// The end nodes of edges [begin, end) as 32-bit ids; throws unless they lie in 0..n-1. The caller vouches for simplicity.
+  void fill(i64 n, const i64* edges, i64 begin, i64 end) {
+    u.clear();
+    v.clear();
+    for (i64 e = begin; e < end; ++e) {
+      const i64 a = edges[2 * e], b = edges[2 * e + 1];
+      if (a < 0 || b < 0 || a >= n || b >= n || a == b)
+        throw InvalidGraph("edge " + std::to_string(e - begin) + " = (" + std::to_string(a) + ", " + std::to_string(b) +
+                           ") is a self-loop or leaves the range of the " + std::to_string(n) + " nodes");
+      u.push_back(static_cast<i32>(a));
+      v.push_back(static_cast<i32>(b));
+    }
+  }
+};
+
+void check_size(i64 n, i64 m) {
+  constexpr i64 limit = std::numeric_limits<i32>::max() / 2;
+  if (n < 0 || n > limit || m > limit)
+    throw InvalidGraph("a graph may have at most " + std::to_string(limit) + " nodes and edges; found " + std::to_string(n) +
+                       " nodes and " + std::to_string(m) + " edges");
+}
+
+bool is_planar(i64 num_nodes, const Edges& edges) {
+  const i64 m = static_cast<i64>(edges.shape(0));
+  const i64* data = edges.data();
+  try {
+    nb::gil_scoped_release release;
+    check_size(num_nodes, m);
+    Ends ends;
+    ends.fill(num_nodes, data, 0, m);
+    return Embedder().run(static_cast<i32>(num_nodes), static_cast<i32>(m), ends.u.data(), ends.v.data(), nullptr);
+  } catch (const InvalidGraph& e) {
+    raise_invalid(e.what(), 0, 1);
+  }
+}
+
+nb::object planar_mask(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges) {
+  if (node_ptr.shape(0) == 0 || node_ptr.shape(0) != edge_ptr.shape(0))
+    throw nb::value_error("node_ptr and edge_ptr must have one entry per graph and one more");
+  BatchView batch;
+  batch.num_graphs = static_cast<i64>(node_ptr.shape(0)) - 1;
+  batch.node_ptr = node_ptr.data();
+  batch.edge_ptr = edge_ptr.data();
+  batch.edges = edges.data();
+  const i64 total_edges = static_cast<i64>(edges.shape(0));
+  try {
+    std::vector<u8> mask = without_gil([&](auto& poll) {
+      check_batch(batch, batch.node_ptr[batch.num_graphs], total_edges);
+      std::vector<u8> planar(static_cast<size_t>(batch.num_graphs));
+      Embedder embedder;
+      Ends ends;
+      for (i64 g = 0; g < batch.num_graphs; ++g) {
+        if (g % 64 == 0 && !poll()) throw Cancelled();
+        const i64 n = batch.node_ptr[g + 1] - batch.node_ptr[g], m = batch.edge_ptr[g + 1] - batch.edge_ptr[g];
+        check_size(n, m);
+        ends.fill(n, batch.edges, batch.edge_ptr[g], batch.edge_ptr[g + 1]);
+        planar[static_cast<size_t>(g)] =
+            embedder.run(static_cast<i32>(n), static_cast<i32>(m), ends.u.data(), ends.v.data(), nullptr);
+      }
+      return planar;
+    });
+    return own(std::move(mask));
+  } catch (const InvalidGraph& e) {
+    raise_invalid(e.what(), e.graph, batch.num_graphs);
+  }
+}
+
+nb::object kuratowski(i64 num_nodes, const Edges& edges) {
+  const i64 m = static_cast<i64>(edges.shape(0));
+  const i64* data = edges.data();
+  try {
+    std::vector<i32> ids;
+    {
+      nb::gil_scoped_release release;
+      check_size(num_nodes, m);
+      Ends ends;
+      ends.fill(num_nodes, data, 0, m);
+      ids = kuratowski_subgraph(static_cast<i32>(num_nodes), static_cast<i32>(m), ends.u.data(), ends.v.data());
+    }
+    return own(std::move(ids));
+  } catch (const InvalidGraph& e) {
+    raise_invalid(e.what(), 0, 1);
+  }
+}
+
+}  // namespace
+
+NB_MODULE(_core, m) {
+  m.doc() = "The C++ core of planegraph. Use the functions of the package planegraph instead; they check their arguments.";
+  m.def("run", &run, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
+        "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),
+        "edge_float"_a = false, nb::kw_only(), "nonplanar_as_set"_a = false, "walks"_a = true, "codes"_a = false,
+        "threads"_a = 1, "Decompose and canonise a batch; the tables of packed.hpp as a dict of arrays.");
+  m.def("is_planar", &is_planar, "num_nodes"_a, "edges"_a.noconvert(), "Whether one simple graph is planar.");
+  m.def("planar_mask", &planar_mask, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
+        "1 for each planar graph of a batch of simple graphs, else 0.");
+  m.def("kuratowski", &kuratowski, "num_nodes"_a, "edges"_a.noconvert(),
+        "Edge ids of a subdivision of K5 or K3,3 in one simple graph, sorted; empty if it is planar.");
+}

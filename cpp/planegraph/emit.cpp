@@ -1,0 +1,290 @@
+#include "emit.hpp"
+
+#include <algorithm>
+
+#include "memory.hpp"
+
+namespace planegraph {
+
+struct Emitter::Context {
+  const Graph& g;
+  const Blocks& blocks;
+  const Spqr& spqr;
+  const Rotations& rotations;
+  Walks& walks;
+  bool tables;
+  Packed& out;
+};
+
+void Emitter::run(const Graph& g, const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, Walks& walks, bool tables,
+                  Packed& out) {
+  const Context x{g, blocks, spqr, rotations, walks, tables, out};
+  grow_fill(canonical, g.n, -1);
+  grow_fill(last_block_, g.n, -1);
+  grow_fill(last_spqr_, g.n, -1);
+  grow_fill(spqr_row_, spqr.count, -1);
+  grow(theta_, spqr.count);
+  grow(side_, spqr.count);
+  grow(block_row_, blocks.count);
+  grow(cut_row_, blocks.num_cuts);
+  grow(component_row_, g.num_components);
+  next_number_ = next_block_row_ = next_cut_row_ = next_spqr_row_ = 0;
+  if (tables) reserve_rows(x);
+  order_components(x);
+  i32 row = 0;
+  for (const Root& root : roots_) {
+    if (root.kind == 0) {
+      canonical[root.id] = next_number_++;
+      component_row_[g.component[root.id]] = row++;
+      continue;
+    }
+    queue_.clear();
+    queue_.push_back(root.kind == 1 ? root.id : blocks.count + root.id);
+    const i32 a_node = root.kind == 1 ? blocks.nodes[blocks.node_ptr[root.id]] : blocks.cut_node[root.id];
+    component_row_[g.component[a_node]] = row++;
+    for (std::size_t head = 0; head < queue_.size(); ++head) {
+      if (queue_[head] < blocks.count)
+        emit_block(x, queue_[head]);
+      else
+        emit_cut(x, queue_[head] - blocks.count);
+    }
+  }
+  const std::size_t base = out.labelling.size();
+  out.labelling.resize(base + g.n);
+  for (i32 v = 0; v < g.n; ++v) out.labelling[base + g.node_of[v]] = canonical[v];
+  if (!tables) return;
+  out.node_component.resize(base + g.n);
+  for (i32 v = 0; v < g.n; ++v) out.node_component[base + g.node_of[v]] = component_row_[g.component[v]];
+  // these two were reserved by an upper bound
+  for (auto* column : {&out.node_spqr_node, &out.node_spqr_spqr}) column->resize(node_spqr_at_);
+  out.node_spqr_ptr.push_back(node_spqr_at_);
+  for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
+    column->resize(walk_at_);
+  out.walk_ptr.push_back(walk_at_);
+}
+
+/// Makes room for the rows whose number is known beforehand. Node-SPQR incidences are at most as many as walk entries.
+void Emitter::reserve_rows(const Context& x) {
+  Packed& out = x.out;
+  const Spqr& spqr = x.spqr;
+  i64 walk = 0;
+  for (i32 c = 0; c < spqr.count; ++c) walk += spqr.type[c] == kS && !x.walks.is_set[c] ? spqr.size(c) : 2 * i64{spqr.size(c)};
+  // a cycle may still become a set when its parent is one
+  if (!x.rotations.all_planar) walk = 2 * i64{spqr.num_entries};
+  walk_at_ = out.walk_ptr.empty() ? 0 : out.walk_ptr.back();
+  spqr_at_ = out.spqr_ptr.empty() ? 0 : out.spqr_ptr.back();
+  node_spqr_at_ = out.node_spqr_ptr.empty() ? 0 : out.node_spqr_ptr.back();
+  node_block_at_ = out.node_block_ptr.empty() ? 0 : out.node_block_ptr.back();
+  for (auto* ptr : {&out.walk_ptr, &out.spqr_ptr, &out.block_ptr, &out.cut_ptr, &out.node_spqr_ptr, &out.node_block_ptr})
+    if (ptr->empty()) ptr->push_back(0);
+  for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
+    column->resize(walk_at_ + walk);
+  for (auto* column : {&out.spqr_type, &out.spqr_set, &out.spqr_parent, &out.spqr_theta, &out.spqr_level, &out.spqr_block})
+    column->resize(spqr_at_ + spqr.count);
+  out.spqr_ptr.push_back(spqr_at_ + spqr.count);
+  // nodes in skeletons: k for a cycle, 2 for a bond; a rigid skeleton has fewer nodes than edges
+  i64 incidences = 0;
+  for (i32 c = 0; c < spqr.count; ++c) incidences += spqr.type[c] == kP || spqr.type[c] == kQ ? 2 : spqr.size(c);
+  out.node_spqr_node.resize(node_spqr_at_ + incidences);
+  out.node_spqr_spqr.resize(node_spqr_at_ + incidences);
+  const i64 in_blocks = x.blocks.count == 0 ? 0 : x.blocks.node_ptr[x.blocks.count];
+  out.node_block_node.resize(node_block_at_ + in_blocks);
+  out.node_block_block.resize(node_block_at_ + in_blocks);
+  out.node_block_ptr.push_back(node_block_at_ + in_blocks);
+  const i64 block_at = out.block_ptr.back(), cut_at = out.cut_ptr.back();
+  for (auto* column : {&out.block_root, &out.block_level, &out.block_parent_cut}) column->resize(block_at + x.blocks.count);
+  for (auto* column : {&out.cut_node, &out.cut_level, &out.cut_parent_block}) column->resize(cut_at + x.blocks.num_cuts);
+  out.block_ptr.push_back(block_at + x.blocks.count);
+  out.cut_ptr.push_back(cut_at + x.blocks.num_cuts);
+}
+
+void Emitter::order_components(const Context& x) {
+  roots_.clear();
+  for (i32 v = 0; v < x.g.n; ++v)
+    if (x.g.ptr[v] == x.g.ptr[v + 1]) roots_.push_back({0, x.g.label[v], v});
+  for (i32 b = 0; b < x.blocks.count; ++b)
+    if (x.blocks.parent_cut[b] < 0) roots_.push_back({1, x.walks.block_class[b], b});
+  for (i32 c = 0; c < x.blocks.num_cuts; ++c)
+    if (x.blocks.cut_parent[c] < 0) roots_.push_back({2, x.walks.cut_class[c], c});
+  std::sort(roots_.begin(), roots_.end(),
+            [](const Root& a, const Root& b) { return std::pair(a.kind, a.rank) < std::pair(b.kind, b.rank); });
+}
+
+/// Gives a node its canonical index at its first visit; a cut node that is met first here is a child of this block.
+void Emitter::number(const Context& x, i32 v) {
+  if (canonical[v] >= 0) return;
+  canonical[v] = next_number_++;
+  if (x.blocks.cut_of[v] >= 0) queue_.push_back(x.blocks.count + x.blocks.cut_of[v]);
+}
+
+void Emitter::emit_cut(const Context& x, i32 cut) {
+  const Blocks& blocks = x.blocks;
+  const i32 v = blocks.cut_node[cut];
+  if (canonical[v] < 0) canonical[v] = next_number_++;  // the root of its component
+  const i32 row = cut_row_[cut] = next_cut_row_++;
+  if (x.tables) {
+    const i64 at = x.out.cut_ptr[x.out.cut_ptr.size() - 2] + row;
+    x.out.cut_node[at] = x.g.node_of[v];
+    x.out.cut_level[at] = blocks.cut_level[cut];
+    x.out.cut_parent_block[at] = blocks.cut_parent[cut] < 0 ? -1 : block_row_[blocks.cut_parent[cut]];
+  }
+  sorted_.clear();
+  for (i32 k = blocks.child_ptr[cut]; k < blocks.child_ptr[cut + 1]; ++k)
+    sorted_.emplace_back(x.walks.block_class[blocks.child[k]], blocks.child[k]);
+  std::sort(sorted_.begin(), sorted_.end());
+  for (const auto& [rank, b] : sorted_) queue_.push_back(b);
+}
+
+void Emitter::emit_block(const Context& x, i32 b) {
+  b_ = b;
+  const i32 row = block_row_[b] = next_block_row_++;
+  const i32 root = x.walks.block_root[b];
+  spqr_queue_.clear();
+  spqr_queue_.push_back(root);
+  spqr_row_[root] = next_spqr_row_++;
+  theta_[root] = 0;
+  if (x.tables) {
+    const i64 at = x.out.block_ptr[x.out.block_ptr.size() - 2] + row;
+    x.out.block_root[at] = spqr_row_[root];
+    x.out.block_level[at] = x.blocks.level[b];
+    x.out.block_parent_cut[at] = x.blocks.parent_cut[b] < 0 ? -1 : cut_row_[x.blocks.parent_cut[b]];
+  }
+  for (std::size_t head = 0; head < spqr_queue_.size(); ++head) {
+    const i32 c = spqr_queue_[head];
+    emit_walk(x, c);
+    if (!x.tables) continue;
+    Packed& out = x.out;
+    const i64 at = spqr_at_ + spqr_row_[c];
+    out.spqr_type[at] = x.spqr.type[c];
+    out.spqr_set[at] = x.walks.is_set[c];
+    out.spqr_parent[at] = x.walks.parent[c] < 0 ? -1 : spqr_row_[x.walks.parent[c]];
+    out.spqr_theta[at] = theta_[c];
+    out.spqr_level[at] = x.walks.level[c];
+    out.spqr_block[at] = row;
+  }
+}
+
+void Emitter::emit_walk(const Context& x, i32 c) {
+  Walks& walks = x.walks;
+  if (walks.is_set[c]) {
+    emit_set(x, c);
+    return;
+  }
+  const bool root = walks.parent[c] < 0;
+  const i32 dart = root ? walks.start[c].dart : 2 * walks.up[c] + side_[c];
+  switch (x.spqr.type[c]) {
+    case kS:
+      emit_cycle(x, c, dart);
+      break;
+    case kP:
+      emit_bond(x, c, dart);
+      break;
+    case kQ:
+      emit_edge(x, c, dart);
+      break;
+    default: {
+      const bool mirror = root ? walks.start[c].mirror : walks.mirror[2 * c + side_[c]] != 0;
+      const Rigid skeleton = walks.rigid(x.g, x.blocks, x.spqr, x.rotations, c);
+      i32 position = 0;
+      walks.weinberg.walk(skeleton.end, skeleton.rotation(mirror), dart, skeleton.num_darts, [&](i32 d, i32 kappa, bool first) {
+        put(x, c, d, kappa, ++position, first);
+        return true;
+      });
+    }
+  }
+}
+
+/// One walk entry.
+void Emitter::put(const Context& x, i32 c, i32 dart, i32 kappa, i32 position, bool first_visit) {
+  const Spqr& spqr = x.spqr;
+  const i32 entry = dart >> 1, v = spqr.end[dart];
+  if (first_visit) number(x, v);
+  const i32 edge = spqr.real[entry];
+  if (edge < 0) meet_child(x, entry, dart & 1, position);
+  if (!x.tables) return;
+  Packed& out = x.out;
+  const i64 at = walk_at_++;
+  const i32 node = x.g.node_of[v];
+  out.walk_node[at] = node;
+  out.walk_edge[at] = edge < 0 ? -1 : x.g.edge_of[edge];
+  out.walk_other[at] = edge < 0 ? spqr_row_[spqr.across(entry)] : -1;
+  out.walk_kappa[at] = kappa;
+  out.walk_pos[at] = position;
+  out.walk_spqr[at] = spqr_row_[c];
+  if (!first_visit) return;
+  out.node_spqr_node[node_spqr_at_] = node;
+  out.node_spqr_spqr[node_spqr_at_++] = spqr_row_[c];
+  if (last_block_[v] != b_) {
+    last_block_[v] = b_;
+    out.node_block_node[node_block_at_] = node;
+    out.node_block_block[node_block_at_++] = block_row_[b_];
+  }
+}
+
+/// The SPQR node across a virtual edge joins the queue when the edge is met first.
+void Emitter::meet_child(const Context& x, i32 entry, i32 side, i32 position) {
+  const i32 child = x.spqr.across(entry);
+  if (spqr_row_[child] >= 0) return;  // met before, or the parent
+  spqr_row_[child] = next_spqr_row_++;
+  theta_[child] = position;
+  side_[child] = side;
+  spqr_queue_.push_back(child);
+}
+
+void Emitter::emit_cycle(const Context& x, i32 c, i32 dart) {
+  const Spqr& spqr = x.spqr;
+  const i32 first = spqr.entry_ptr[c], last = spqr.entry_ptr[c + 1];
+  const bool along = (dart & 1) != spqr.forward[dart >> 1];
+  i32 y = dart >> 1;
+  for (i32 k = 1; k <= last - first; ++k) {
+    put(x, c, 2 * y + (along ? 1 - spqr.forward[y] : spqr.forward[y]), k, k, true);
+    if (along)
+      y = y + 1 == last ? first : y + 1;
+    else
+      y = y == first ? last - 1 : y - 1;
+  }
+}
+
+/// The edge at which the bond hangs first, then the others by token.
+void Emitter::emit_bond(const Context& x, i32 c, i32 dart) {
+  const Spqr& spqr = x.spqr;
+  const i32 u = spqr.end[dart];
+  sorted_.clear();
+  for (i32 y = spqr.entry_ptr[c]; y < spqr.entry_ptr[c + 1]; ++y) {
+    const i32 d = 2 * y + (spqr.end[2 * y] != u);
+    sorted_.emplace_back(y == x.walks.up[c] ? -1 : x.walks.token[d], d);
+  }
+  std::sort(sorted_.begin(), sorted_.end());
+  i32 position = 0;
+  for (const auto& [token, d] : sorted_) {
+    ++position;
+    put(x, c, d, 1, position, position == 1);
+    put(x, c, d ^ 1, 2, position, position == 1);
+  }
+}
+
+void Emitter::emit_edge(const Context& x, i32 c, i32 dart) {
+  put(x, c, dart, 1, 1, true);
+  put(x, c, dart ^ 1, 2, 2, true);
+}
+
+/// All darts, without positions. A child whose two directions cannot be told apart becomes a set too.
+void Emitter::emit_set(const Context& x, i32 c) {
+  const Spqr& spqr = x.spqr;
+  Walks& walks = x.walks;
+  for (i32 y = spqr.entry_ptr[c]; y < spqr.entry_ptr[c + 1]; ++y) {
+    if (spqr.real[y] < 0 && spqr_row_[spqr.across(y)] < 0) {
+      const i32 ahead = walks.token[2 * y], back = walks.token[2 * y + 1];
+      if (ahead == back) walks.is_set[spqr.across(y)] = 1;
+      meet_child(x, y, back < ahead, 0);
+    }
+    for (i32 side = 0; side < 2; ++side) {
+      const i32 v = spqr.end[2 * y + side];
+      const bool first = last_spqr_[v] != c;
+      last_spqr_[v] = c;
+      put(x, c, 2 * y + side, 0, 0, first);
+    }
+  }
+}
+
+}  // namespace planegraph

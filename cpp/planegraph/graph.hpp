@@ -1,0 +1,56 @@
+// The input, checked and renumbered (steps "check" and "components").
+//
+// Nodes are renumbered in breadth-first order and edges in the order in which that search meets them, because at 10^6 nodes
+// cache misses cost several times the arithmetic. All later steps work in the new numbers; `node_of` and `edge_of` lead back.
+//
+// Labels become small integers: `label[v]` orders the node labels of this graph, `token[d]` the pairs (label of dart d, label of its
+// reverse). Only their order and equality matter later, so nothing canonical depends on how they were compressed.
+//
+// O(n + m), plus sorting the labels where they are wide.
+#pragma once
+
+#include "types.hpp"
+
+namespace planegraph {
+
+class Graph {
+ public:
+  /// Throws InvalidGraph for a self-loop, a parallel edge or an id out of range.
+  void load(const GraphView& view);
+
+  i32 n = 0, m = 0;
+  i32 num_components = 0;
+  i32 num_tokens = 1;          // tokens are in [0, num_tokens)
+  std::vector<i32> node_of;    // new node -> input node
+  std::vector<i32> edge_of;    // new edge -> input edge
+  std::vector<i32> end;        // end[d]: source of dart d, so end[d ^ 1] is its target; end[2e] < end[2e + 1]
+  std::vector<i32> ptr, out;   // darts leaving node v: out[ptr[v] .. ptr[v + 1])
+  std::vector<i32> component;  // per node; ascending, since components are searched one after the other
+  std::vector<i32> label;      // per node
+  std::vector<i32> token;      // per dart
+
+ private:
+  struct Mark {
+    i32 id;    // new number, or -1
+    i32 seen;  // last node whose neighbours included this one
+  };
+  struct Arc {
+    i32 node, edge;
+  };
+
+  void check_ids(const GraphView& view) const;
+  void build_input_lists(const GraphView& view);
+  void number_breadth_first(const GraphView& view);
+  void build_lists();
+  void rank_node_labels(const LabelView& labels);
+  void rank_edge_labels(const GraphView& view);
+  i64 rank_rows(const LabelView& labels, i64 count, std::vector<i64>& rank);
+
+  std::vector<i32> in_ptr_;
+  std::vector<Arc> in_arcs_;
+  std::vector<Mark> mark_;
+  std::vector<i64> rank_, pair_;
+  std::vector<i32> order_;
+};
+
+}  // namespace planegraph

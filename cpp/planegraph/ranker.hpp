@@ -1,0 +1,54 @@
+// Ranks of integer sequences: equal sequences get equal ranks, and ranks follow (length, lexicographic order).
+//
+// Sequences are written one after the other into one arena. Large groups are first made unique with a hash table whose hits are
+// compared in full, so that a collision costs time and never an answer; only the distinct sequences are sorted.
+// O(total length) plus O(distinct length * log distinct).
+#pragma once
+
+#include <algorithm>
+
+#include "memory.hpp"
+
+namespace planegraph {
+
+class Ranker {
+ public:
+  void clear() {
+    data_.clear();
+    start_.assign(1, 0);
+  }
+  void push(i32 x) { data_.push_back(x); }
+  void close() { start_.push_back(data_.size()); }
+  i32 count() const { return static_cast<i32>(start_.size()) - 1; }
+  std::vector<i32>& data() { return data_; }
+  const i32* begin(i32 k) const { return data_.data() + start_[k]; }
+  std::size_t length(i32 k) const { return start_[k + 1] - start_[k]; }
+  std::size_t open_start() const { return start_.back(); }
+
+  /// Fills rank(0 .. count) and returns the number of distinct sequences.
+  i32 finish();
+  i32 rank(i32 k) const { return rank_[k]; }
+
+  void release_memory() {
+    release(data_);
+    release(start_);
+    release(rank_);
+    release(unique_);
+    release(table_);
+    release(position_);
+    start_.assign(1, 0);
+  }
+
+ private:
+  int compare(i32 a, i32 b) const;
+  void make_unique();
+
+  std::vector<i32> data_;
+  std::vector<std::size_t> start_{0};
+  std::vector<i32> rank_;      // during finish(): index into unique_, then the rank
+  std::vector<i32> unique_;    // one representative of each distinct sequence
+  std::vector<i32> table_;     // open addressing: index into unique_ or -1
+  std::vector<i32> position_;  // index into unique_ -> rank
+};
+
+}  // namespace planegraph

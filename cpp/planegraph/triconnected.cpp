@@ -1,0 +1,404 @@
+#include "triconnected.hpp"
+
+#include <algorithm>
+
+#include "memory.hpp"
+
+namespace planegraph {
+
+void SplitComponents::run(i32 n, i32 m, const i32* end) {
+  n_ = n;
+  m_ = num_real = m;
+  type.clear();
+  ptr.assign(1, 0);
+  component_edges.clear();
+  search(end);
+  sort_out_lists(end);
+  renumber(end);
+  search_paths();
+  open_component();
+  for (const i32 e : estack_) take(e);
+  type.push_back(estack_.size() > 3 ? kR : kS);
+  ptr.push_back(static_cast<i32>(component_edges.size()));
+}
+
+void SplitComponents::release_memory() {
+  for (auto* v : {&list_ptr_, &list_, &number_, &preorder_, &cursor_, &stack_, &father1_, &low1_, &low2_, &size1_, &out_ptr1_,
+                  &node_at_, &father_, &lowpt1_, &lowpt2_, &size_, &degree_, &tree_arc_, &out_ptr_, &out_, &estack_, &high_head_,
+                  &high_tail_, &high_of_, &component_edges})
+    release(*v);
+  release(out1_);
+  release(edge_);
+  release(tstack_);
+  release(high_items_);
+}
+
+/// First search: preorder numbers from 1, and per number the father, low points and subtree size.
+void SplitComponents::search(const i32* end) {
+  const std::size_t size = static_cast<std::size_t>(n_) + 2;
+  grow_fill(list_ptr_, size, 0);
+  grow(list_, 2 * static_cast<std::size_t>(m_));
+  for (i32 d = 0; d < 2 * m_; ++d) ++list_ptr_[end[d] + 2];
+  for (i32 v = 0; v < n_; ++v) list_ptr_[v + 2] += list_ptr_[v + 1];
+  for (i32 d = 0; d < 2 * m_; ++d) list_[list_ptr_[end[d] + 1]++] = end[d ^ 1];
+
+  grow_fill(number_, n_, 0);
+  for (auto* v : {&preorder_, &cursor_, &father1_, &low1_, &low2_, &size1_}) grow(*v, size);
+  i32 clock = 1;
+  const auto enter = [&](i32 v, i32 father) {
+    number_[v] = clock;
+    preorder_[clock] = v;
+    father1_[clock] = father;
+    low1_[clock] = low2_[clock] = clock;
+    size1_[clock] = 1;
+    cursor_[clock] = list_ptr_[v];
+    return clock++;
+  };
+  i32 v = enter(0, 0);
+  while (true) {
+    const i32 node = preorder_[v], last = list_ptr_[node + 1], father = father1_[v];
+    i32 low1 = low1_[v], low2 = low2_[v], child = -1;
+    i32 k = cursor_[v];
+    for (; k < last; ++k) {
+      const i32 w = number_[list_[k]];
+      if (w == 0) {
+        child = list_[k++];
+        break;
+      }
+      if (w >= v || w == father) continue;
+      if (w < low1) {
+        low2 = low1;
+        low1 = w;
+      } else if (w > low1 && w < low2) {
+        low2 = w;
+      }
+    }
+    cursor_[v] = k;
+    low1_[v] = low1;
+    low2_[v] = low2;
+    if (child >= 0) {
+      v = enter(child, v);
+      continue;
+    }
+    if (father == 0) break;
+    size1_[father] += size1_[v];
+    i32& f1 = low1_[father];
+    i32& f2 = low2_[father];
+    if (low1 < f1) {
+      f2 = std::min(f1, low2);
+      f1 = low1;
+    } else if (low1 == f1) {
+      f2 = std::min(f2, low2);
+    } else {
+      f2 = std::min(f2, low1);
+    }
+    v = father;
+  }
+}
+
+/// Orders the out-edges of each node by the value phi of the papers: lowest return point first; for equal ones, arcs that also
+/// return elsewhere below v, then the frond, then arcs that do not.
+void SplitComponents::sort_out_lists(const i32* end) {
+  grow_fill(out_ptr1_, static_cast<std::size_t>(n_) + 3, 0);
+  grow(out1_, m_);
+  const auto oriented = [&](i32 e) {
+    i32 a = number_[end[2 * e]], b = number_[end[2 * e + 1]];
+    if (a > b) std::swap(a, b);
+    return father1_[b] == a ? Edge{a, b} : Edge{b, a};
+  };
+  for (i32 e = 0; e < m_; ++e) ++out_ptr1_[oriented(e).source + 2];
+  for (i32 v = 1; v <= n_; ++v) out_ptr1_[v + 2] += out_ptr1_[v + 1];
+  for (i32 e = 0; e < m_; ++e) {
+    const Edge arc = oriented(e);
+    const i32 v = arc.source, w = arc.target;
+    const i32 key = arc.is_tree() ? 3 * low1_[w] + (low2_[w] < v ? 0 : 2) : 3 * w + 1;
+    out1_[out_ptr1_[v + 1]++] = {key, e};
+  }
+  const auto less = [](const Keyed& x, const Keyed& y) { return x.key < y.key; };
+  for (i32 v = 1; v <= n_; ++v) {
+    Keyed* const first = out1_.data() + out_ptr1_[v];
+    Keyed* const last = out1_.data() + out_ptr1_[v + 1];
+    if (last - first > 24) {
+      std::sort(first, last, less);
+      continue;
+    }
+    for (Keyed* x = first + 1; x < last; ++x) {
+      const Keyed item = *x;
+      Keyed* y = x;
+      for (; y > first && item.key < y[-1].key; --y) *y = y[-1];
+      *y = item;
+    }
+  }
+}
+
+/// Second search, along the sorted lists: the first child of a node gets the largest numbers of its subtree. Moves everything to
+/// the new numbers and collects the fronds entering each node in the order of the search.
+void SplitComponents::renumber(const i32* end) {
+  const std::size_t size = static_cast<std::size_t>(n_) + 2;
+  grow(stack_, size);
+  for (auto* v : {&node_at_, &father_, &lowpt1_, &lowpt2_, &size_, &degree_, &tree_arc_}) grow(*v, size);
+  grow(out_ptr_, size + 1);
+  grow(out_, m_);
+  std::vector<i32>& final_number = stack_;  // by preorder number
+  final_number[1] = 1;
+  for (i32 v = 1; v <= n_; ++v) {
+    i32 next = final_number[v] + 1;
+    for (i32 k = out_ptr1_[v + 1] - 1; k >= out_ptr1_[v]; --k) {
+      const i32 e = out1_[k].edge;
+      const i32 a = number_[end[2 * e]], w = a == v ? number_[end[2 * e + 1]] : a;
+      if (w < v) continue;  // a frond
+      final_number[w] = next;
+      next += size1_[w];
+    }
+  }
+  edge_.clear();
+  edge_.reserve(static_cast<std::size_t>(m_) + m_ / 8 + 16);
+  edge_.resize(m_);
+  for (i32 v = 1; v <= n_; ++v) {
+    const i32 x = final_number[v];
+    node_at_[x] = preorder_[v];
+    father_[x] = father1_[v] == 0 ? 0 : final_number[father1_[v]];
+    lowpt1_[x] = final_number[low1_[v]];
+    lowpt2_[x] = final_number[low2_[v]];
+    size_[x] = size1_[v];
+    out_ptr_[x + 1] = out_ptr1_[v + 1] - out_ptr1_[v];
+    degree_[x] = list_ptr_[preorder_[v] + 1] - list_ptr_[preorder_[v]];
+  }
+  out_ptr_[1] = 0;
+  for (i32 x = 1; x <= n_; ++x) out_ptr_[x + 1] += out_ptr_[x];
+  for (i32 v = 1; v <= n_; ++v) {
+    const i32 x = final_number[v];
+    i32 k = out_ptr_[x];
+    for (i32 j = out_ptr1_[v]; j < out_ptr1_[v + 1]; ++j) {
+      const i32 e = out1_[j].edge;
+      const i32 a = number_[end[2 * e]], b = number_[end[2 * e + 1]];
+      edge_[e] = {x, final_number[a == v ? b : a]};
+      if (edge_[e].is_tree()) tree_arc_[edge_[e].target] = e;
+      out_[k++] = e;
+    }
+  }
+  // fronds entering each node
+  grow_fill(high_head_, size, -1);
+  grow(high_tail_, size);
+  high_of_.assign(m_, -1);
+  high_items_.clear();
+  high_items_.reserve(m_ - n_ + 1);
+  for (i32 x = 1; x <= n_; ++x) cursor_[x] = out_ptr_[x];
+  for (i32 v = 1; v != 0;) {
+    if (cursor_[v] == out_ptr_[v + 1]) {
+      v = father_[v];
+      continue;
+    }
+    const i32 e = out_[cursor_[v]++];
+    const i32 w = edge_[e].target;
+    if (edge_[e].is_tree()) {
+      v = w;
+      continue;
+    }
+    const i32 item = static_cast<i32>(high_items_.size());
+    high_items_.push_back({v, -1, true});
+    high_of_[e] = item;
+    if (high_head_[w] < 0) {
+      high_head_[w] = item;
+    } else {
+      high_items_[high_tail_[w]].next = item;
+    }
+    high_tail_[w] = item;
+  }
+}
+
+/// The source of the first frond entering v that is still in the graph, or 0.
+i32 SplitComponents::high(i32 v) {
+  i32& head = high_head_[v];
+  while (head >= 0 && !high_items_[head].alive) head = high_items_[head].next;
+  return head < 0 ? 0 : high_items_[head].source;
+}
+
+void SplitComponents::leave_high(i32 e) {
+  if (high_of_[e] >= 0) high_items_[high_of_[e]].alive = false;
+}
+
+i32 SplitComponents::new_edge(i32 source, i32 target) {
+  edge_.push_back({source, target});
+  high_of_.push_back(-1);
+  return static_cast<i32>(edge_.size()) - 1;
+}
+
+/// Ends the open component with a new virtual edge, which is returned. A component that is no bond is a triangle or rigid.
+i32 SplitComponents::close_component(i32 kind, i32 source, i32 target) {
+  const i32 e = new_edge(source, target);
+  take(e);
+  const i32 edges = static_cast<i32>(component_edges.size()) - opened_;
+  type.push_back(kind == kP ? kP : edges > 3 ? kR : kS);
+  ptr.push_back(static_cast<i32>(component_edges.size()));
+  return e;
+}
+
+/// A bond of e, f and a new virtual edge, which is returned.
+i32 SplitComponents::bond(i32 e, i32 f, i32 source, i32 target) {
+  open_component();
+  take(e);
+  take(f);
+  return close_component(kP, source, target);
+}
+
+/// Moves the top edge of the stack into the open component.
+void SplitComponents::take_from_stack() {
+  const i32 e = estack_.back();
+  estack_.pop_back();
+  --degree_[edge_[e].source];
+  --degree_[edge_[e].target];
+  leave_high(e);
+  take(e);
+}
+
+/// A new path starts at v and returns to `low`: triples that it crosses merge into one, or the path gets its own triple (h, low, b).
+void SplitComponents::start_path(i32 low, i32 h, i32 b) {
+  if (tstack_.back().a <= low) {
+    tstack_.push_back({h, low, b});
+    return;
+  }
+  i32 highest = h;
+  while (tstack_.back().a > low) {
+    highest = std::max(highest, tstack_.back().h);
+    b = tstack_.back().b;
+    tstack_.pop_back();
+  }
+  tstack_.push_back({highest, low, b});
+}
+
+void SplitComponents::search_paths() {
+  estack_.clear();
+  tstack_.assign(1, Triple{0, 0, 0});  // a = 0 marks the end of a stack
+  for (i32 x = 1; x <= n_; ++x) cursor_[x] = out_ptr_[x];
+  i32 v = 1;
+  while (true) {
+    if (cursor_[v] < out_ptr_[v + 1]) {
+      const i32 k = cursor_[v];
+      const i32 e = out_[k], w = edge_[e].target;
+      const bool starts_path = v == 1 || k > out_ptr_[v];
+      if (edge_[e].is_tree()) {
+        if (starts_path) {
+          start_path(lowpt1_[w], w + size_[w] - 1, v);
+          tstack_.push_back({0, 0, 0});
+        }
+        v = w;  // the father's cursor moves on when we come back
+      } else {
+        if (starts_path) start_path(w, v, v);
+        estack_.push_back(e);
+        ++cursor_[v];
+      }
+      continue;
+    }
+    if (v == 1) break;
+    // back over the tree arc into v; father_ may have changed for nodes below, never for v itself
+    i32 w = v;
+    v = father_[w];
+    const i32 k = cursor_[v]++;
+    estack_.push_back(tree_arc_[w]);
+    type_two_pairs(v, w);
+    type_one_pair(v, w, k + 1 < out_ptr_[v + 1]);
+    if (v == 1 || k > out_ptr_[v]) {  // the arc had started a path
+      while (tstack_.back().a != 0) tstack_.pop_back();
+      tstack_.pop_back();
+    }
+    while (tstack_.back().a != 0 && tstack_.back().a != v && tstack_.back().b != v && high(v) > tstack_.back().h)
+      tstack_.pop_back();
+  }
+}
+
+void SplitComponents::type_two_pairs(i32 v, i32& w) {
+  if (v == 1) return;
+  while (true) {
+    const Triple top = tstack_.back();
+    // w has only the arc from v and one arc to a child: the child's arc is the second on the stack
+    const i32 below = estack_.size() > 1 ? estack_[estack_.size() - 2] : -1;
+    const bool chain = degree_[w] == 2 && below >= 0 && edge_[below].source == w && edge_[below].is_tree();
+    if (top.a != v && !chain) return;
+    if (top.a == v && father_[top.b] == v) {
+      tstack_.pop_back();
+      continue;
+    }
+    i32 b, parallel = -1, virtual_edge;
+    open_component();
+    if (chain) {
+      b = edge_[below].target;
+      take_from_stack();
+      take_from_stack();
+      virtual_edge = close_component(kS, v, b);
+      if (!estack_.empty()) {
+        const Edge& next = edge_[estack_.back()];
+        if (next.source == b && next.target == v) {
+          parallel = estack_.back();
+          estack_.pop_back();
+        }
+      }
+    } else {
+      b = top.b;
+      tstack_.pop_back();
+      const auto inside = [&](i32 x) { return v <= x && x <= top.h; };
+      while (!estack_.empty()) {
+        const i32 e = estack_.back();
+        const Edge& edge = edge_[e];
+        if (!inside(edge.source) || !inside(edge.target)) break;
+        if ((edge.source == v && edge.target == b) || (edge.source == b && edge.target == v)) {
+          parallel = e;
+          estack_.pop_back();
+        } else {
+          take_from_stack();
+        }
+      }
+      virtual_edge = close_component(kR, v, b);
+    }
+    if (parallel >= 0) {
+      leave_high(parallel);
+      virtual_edge = bond(parallel, virtual_edge, v, b);
+      --degree_[v];
+      --degree_[b];
+    }
+    estack_.push_back(virtual_edge);
+    ++degree_[v];
+    ++degree_[b];
+    father_[b] = v;
+    tree_arc_[b] = virtual_edge;
+    w = b;
+  }
+}
+
+void SplitComponents::type_one_pair(i32 v, i32 w, bool another_arc_waits) {
+  const i32 low = lowpt1_[w];
+  if (!(lowpt2_[w] >= v && low < v && (father_[v] != 1 || another_arc_waits))) return;
+  const auto inside = [&](i32 x) { return w <= x && x < w + size_[w]; };
+  open_component();
+  while (!estack_.empty()) {
+    const Edge& edge = edge_[estack_.back()];
+    if (!inside(edge.source) && !inside(edge.target)) break;
+    take_from_stack();
+  }
+  i32 virtual_edge = close_component(kR, v, low);
+  if (!estack_.empty()) {
+    const i32 e = estack_.back();
+    const Edge edge = edge_[e];
+    if ((edge.source == v && edge.target == low) || (edge.source == low && edge.target == v)) {
+      estack_.pop_back();
+      --degree_[v];
+      --degree_[low];
+      virtual_edge = bond(e, virtual_edge, v, low);
+      high_of_[virtual_edge] = high_of_[e];  // takes the place of the frond it is parallel to
+    }
+  }
+  if (low != father_[v]) {
+    estack_.push_back(virtual_edge);
+    ++degree_[v];
+    ++degree_[low];
+    if (high_of_[virtual_edge] < 0 && high(low) < v) {
+      high_of_[virtual_edge] = static_cast<i32>(high_items_.size());
+      high_items_.push_back({v, high_head_[low], true});
+      high_head_[low] = high_of_[virtual_edge];
+    }
+  } else {
+    tree_arc_[v] = bond(virtual_edge, tree_arc_[v], low, v);
+  }
+}
+
+}  // namespace planegraph

@@ -1,0 +1,51 @@
+"""planegraph: planar graphs, decomposed and canonised exactly.
+
+>>> import planegraph as pg
+>>> g = pg.Graph(5, [(0, 1), (1, 2), (2, 0), (2, 3), (3, 4)])
+>>> pg.decompose(g).counts
+{'blocks': 3, 'S': 1, 'P': 0, 'Q': 2, 'R': 0}
+>>> pg.canonical_form(g) == pg.canonical_form(g.relabel([4, 2, 0, 1, 3]))
+True
+"""
+
+from importlib.metadata import PackageNotFoundError, version
+
+from . import families
+from .batch import GraphBatch
+from .canon import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
+from .decompose import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
+from .decomposition import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
+from .errors import FormatError, InvalidGraphError, MissingDependencyError, NotPlanarError, PlanegraphError
+from .graph import Graph
+
+try:
+    __version__ = version("planegraph")
+except PackageNotFoundError:  # used from a source tree that was never installed
+    __version__ = "0+unknown"
+
+__all__ = [
+    "Block",
+    "CanonicalForm",
+    "CutNode",
+    "Decomposition",
+    "FormatError",
+    "Graph",
+    "GraphBatch",
+    "InvalidGraphError",
+    "MissingDependencyError",
+    "NotPlanarError",
+    "PackedDecomposition",
+    "PlanegraphError",
+    "SkeletonEdge",
+    "SpqrNode",
+    "canonical_codes",
+    "canonical_form",
+    "decompose",
+    "decompose_batch",
+    "families",
+    "is_isomorphic",
+    "is_planar",
+    "isomorphism",
+    "kuratowski_witness",
+    "planar_mask",
+]

@@ -1,0 +1,22 @@
+"""Types of the extension module; the arrays of ``run`` are described in docs/arrays.md."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+def run(
+    node_ptr: NDArray[np.int64],
+    edge_ptr: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    node_keys: NDArray[np.int64] | None = None,
+    node_float: bool = False,
+    edge_keys: NDArray[np.int64] | None = None,
+    edge_float: bool = False,
+    *,
+    nonplanar_as_set: bool = False,
+    walks: bool = True,
+    codes: bool = False,
+    threads: int = 1,
+) -> dict[str, NDArray[np.generic]]: ...
+def is_planar(num_nodes: int, edges: NDArray[np.int64]) -> bool: ...
+def planar_mask(node_ptr: NDArray[np.int64], edge_ptr: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.uint8]: ...
+def kuratowski(num_nodes: int, edges: NDArray[np.int64]) -> NDArray[np.int32]: ...

@@ -1,0 +1,99 @@
+"""``planegraph canon``: one canonical code or digest per graph; or the first graph of each isomorphism class; or how many."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+
+from ..batch import GraphBatch
+from ..canon import canonical_codes, digest
+from ..decompose import planar_mask
+from ..errors import NotPlanarError
+from .formats import Problems, Record, add_input_arguments, chunks, read_chunk
+
+
+def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
+    parser = commands.add_parser(
+        "canon",
+        help="canonical codes; unique graphs; number of classes",
+        description="Print the canonical digest of each graph, one a line: equal exactly when the graphs are isomorphic (labels of "
+        "molecules included). A bad graph is named on stderr by its line and skipped.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add_input_arguments(parser)
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--digest", dest="code", action="store_false", help="print 32 hex digits per graph (the default)")
+    form.add_argument("--code", action="store_true", help="print the whole code in hex; it rebuilds the graph")
+    parser.add_argument("--with-input", action="store_true", help="print a tab and the input line after each code")
+    parser.add_argument("--unique", action="store_true", help="print the first input line of each isomorphism class instead")
+    parser.add_argument(
+        "--count", action="store_true", help="print the number of classes instead; with --unique, the size of each before it"
+    )
+    parser.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
+    parser.set_defaults(run=run, code=False)
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if not 1 <= value <= 4096:
+        raise argparse.ArgumentTypeError("must lie in 1..4096")
+    return value
+
+
+def run(args: argparse.Namespace) -> int:
+    problems = Problems(args.strict)
+    coded = _codes(args, problems)
+    if args.unique or args.count:
+        _classes(coded, args.unique, args.count)
+    else:
+        for code, record in coded:
+            text = code.hex() if args.code else digest(code)
+            _print(f"{text}\t{_one_line(record)}" if args.with_input else text)
+    return 1 if problems.count else 0
+
+
+def _codes(args: argparse.Namespace, problems: Problems) -> Iterator[tuple[bytes, Record]]:
+    for kind, records in chunks(args.files, args.format):
+        batch, good = read_chunk(kind, records, problems)
+        try:
+            codes = canonical_codes(batch, args.threads)
+        except NotPlanarError:
+            batch, good = _planar(batch, good, problems)
+            codes = canonical_codes(batch, args.threads)
+        yield from zip(codes, good, strict=True)
+
+
+def _planar(batch: GraphBatch, records: list[Record], problems: Problems) -> tuple[GraphBatch, list[Record]]:
+    planar = planar_mask(batch)
+    for record, fine in zip(records, planar.tolist(), strict=True):
+        if not fine:
+            problems.report(record, NotPlanarError("the graph is not planar"))
+    return batch[planar], [r for r, fine in zip(records, planar.tolist(), strict=True) if fine]
+
+
+def _classes(coded: Iterator[tuple[bytes, Record]], unique: bool, count: bool) -> None:
+    sizes: dict[bytes, int] = {}
+    first: list[Record] = []
+    for code, record in coded:
+        known = sizes.get(code, 0)
+        sizes[code] = known + 1
+        if known == 0 and unique:
+            if count:
+                first.append(record)
+            else:
+                _print(_one_line(record))
+    if unique and count:
+        for size, record in zip(sizes.values(), first, strict=True):
+            _print(f"{size}\t{_one_line(record)}")
+    elif count:
+        _print(str(len(sizes)))
+
+
+def _one_line(record: Record) -> str:
+    return record.shown().replace("\n", "; ")
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text + "\n")

@@ -1,0 +1,188 @@
+"""Reading graphs from files, standard input or the command line, in chunks, with a place for each error.
+
+Formats:
+  graph6    one graph a line (the default; files *.g6)
+  smiles    one molecule a line, anything after the first blank is ignored (files *.smi, *.smiles)
+  edges     one graph a line: edges u-v separated by blanks or commas, a single name is an isolated node (files *.edges)
+  edgelist  one edge a line: two names, more columns are ignored; a single name is an isolated node, # starts a comment, a blank
+            line ends the graph (files *.edgelist)
+Names of nodes are any text; if all are integers, nodes are numbered in their order, else in order of appearance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+
+from ..batch import GraphBatch
+from ..errors import FormatError, MissingDependencyError, NotPlanarError, PlanegraphError
+from ..graph import Graph
+from ..graph6 import read_lines
+
+FORMATS = ("graph6", "smiles", "edges", "edgelist")
+_SUFFIXES = {".g6": "graph6", ".smi": "smiles", ".smiles": "smiles", ".edges": "edges", ".edgelist": "edgelist"}
+_CHUNK_LINES, _CHUNK_BYTES = 4096, 1 << 22
+
+
+class UsageError(Exception):
+    """Ends the command with exit code 2."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """One graph as it stands in the input: where it begins and its text (for edgelist: all its lines)."""
+
+    source: str
+    line: int
+    text: bytes
+
+    def shown(self) -> str:
+        return self.text.decode("utf-8", "replace")
+
+
+class Problems:
+    """Reports bad graphs on stderr as ``source:line: what``, counts them, and stops at the first if strict."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.count = 0
+
+    def report(self, record: Record, error: PlanegraphError) -> None:
+        message = "the graph is not planar" if isinstance(error, NotPlanarError) else str(error)
+        self.count += 1
+        if self.strict:
+            raise UsageError(f"{record.source}:{record.line}: {message} (stopped because of --strict)")
+        sys.stdout.flush()
+        print(f"planegraph: {record.source}:{record.line}: {message}", file=sys.stderr)
+
+
+def add_input_arguments(parser: argparse.ArgumentParser) -> None:
+    """The arguments common to the commands that read many graphs."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help="files to read, - for standard input (the default)")
+    add_format_argument(parser)
+    parser.add_argument("--strict", action="store_true", help="stop at the first bad graph with exit code 2")
+
+
+def add_format_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "-f",
+        "--format",
+        choices=FORMATS,
+        help="graph6 and smiles: a graph a line; edges: a graph a line as u-v pairs; edgelist: an edge a line, a blank line "
+        "between graphs (default: by the file's suffix .g6 .smi .edges .edgelist, else graph6)",
+    )
+
+
+def chunks(files: list[str], format: str | None) -> Iterator[tuple[str, list[Record]]]:
+    """The input in chunks of records with their format; no chunk spans two files."""
+    for name in files or ["-"]:
+        kind = format or _SUFFIXES.get(Path(name).suffix.lower(), "graph6")
+        if name == "-":
+            yield from _chunks_of(sys.stdin.buffer, "<stdin>", kind)
+            continue
+        try:
+            with open(name, "rb") as stream:
+                yield from _chunks_of(stream, name, kind)
+        except OSError as error:
+            raise UsageError(f"cannot read {name}: {error.strerror or error}") from None
+
+
+def _chunks_of(stream: BinaryIO, source: str, kind: str) -> Iterator[tuple[str, list[Record]]]:
+    records, size = [], 0
+    for record in (_paragraphs if kind == "edgelist" else _lines)(stream, source):
+        records.append(record)
+        size += len(record.text)
+        if len(records) >= _CHUNK_LINES or size >= _CHUNK_BYTES:
+            yield kind, records
+            records, size = [], 0
+    if records:
+        yield kind, records
+
+
+def _lines(stream: Iterable[bytes], source: str) -> Iterator[Record]:
+    for number, line in enumerate(stream, 1):
+        text = line.strip()
+        if text and text != b">>graph6<<":
+            yield Record(source, number, text)
+
+
+def _paragraphs(stream: Iterable[bytes], source: str) -> Iterator[Record]:
+    lines, start = [], 0
+    for number, raw in enumerate(stream, 1):
+        text = raw.strip()
+        if text:
+            start = start if lines else number
+            lines.append(text)
+        elif lines:
+            yield Record(source, start, b"\n".join(lines))
+            lines = []
+    if lines:
+        yield Record(source, start, b"\n".join(lines))
+
+
+def read_chunk(kind: str, records: list[Record], problems: Problems) -> tuple[GraphBatch, list[Record]]:
+    """The good graphs of a chunk as one batch, and their records; the bad ones are reported."""
+    if kind == "graph6":
+        batch, where, errors = read_lines([r.text for r in records])
+        for i, error in sorted(errors.items()):
+            problems.report(records[i], error)
+        return batch, [records[i] for i in where.tolist()]
+    graphs, good = [], []
+    for record in records:
+        try:
+            graphs.append(parse(kind, record.text)[0])
+            good.append(record)
+        except MissingDependencyError as error:
+            raise UsageError(str(error)) from None
+        except PlanegraphError as error:
+            problems.report(record, error)
+    return GraphBatch.from_graphs(graphs), good
+
+
+def parse(kind: str, text: bytes) -> tuple[Graph, list[str] | None]:
+    """One graph, and the names of its nodes if it has any."""
+    if kind == "graph6":
+        return Graph.from_graph6(text), None
+    try:
+        words = text.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{kind}: byte {error.start} is not UTF-8") from None
+    if kind == "smiles":
+        return Graph.from_smiles(words.split(None, 1)[0] if words.strip() else ""), None
+    if kind == "edges":
+        return _named([tuple(item.split("-")) for item in words.replace(",", " ").split()])
+    lines = (line.split("#", 1)[0].split() for line in words.split("\n"))
+    return _named([tuple(line[:2]) for line in lines if line])
+
+
+def _named(items: list[tuple[str, ...]]) -> tuple[Graph, list[str]]:
+    for item in items:
+        if len(item) > 2 or not all(item):
+            raise FormatError(f"{'-'.join(item)!r} is not an edge u-v and not a node")
+    names = list(dict.fromkeys(name for item in items for name in item))
+    if all(name.isdecimal() for name in names):
+        names.sort(key=int)
+    number = {name: i for i, name in enumerate(names)}
+    pairs = [(number[item[0]], number[item[1]]) for item in items if len(item) == 2]
+    try:
+        return Graph(len(names), np.array(pairs, np.int64).reshape(-1, 2)), names
+    except PlanegraphError:
+        raise FormatError(_not_simple(items)) from None
+
+
+def _not_simple(items: list[tuple[str, ...]]) -> str:
+    """What is wrong, in the names of the input."""
+    seen: set[frozenset[str]] = set()
+    for item in items:
+        if len(item) == 2 and item[0] == item[1]:
+            return f"{item[0]}-{item[1]} is a self-loop"
+        if len(item) == 2 and frozenset(item) in seen:
+            return f"{item[0]}-{item[1]} is there twice"
+        seen.add(frozenset(item))
+    return "the graph is not simple"

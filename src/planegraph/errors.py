@@ -1,0 +1,48 @@
+"""The errors of the package. All are ``PlanegraphError``; those about input are ``ValueError`` too."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+class PlanegraphError(Exception):
+    """The family of all errors that planegraph raises on purpose."""
+
+
+class InvalidGraphError(PlanegraphError, ValueError):
+    """The input is not a simple undirected graph with well-formed labels.
+
+    The message says what is wrong, where, and what was found. ``graph_index`` is the position in the batch, if one is meant.
+    """
+
+    def __init__(self, message: str, graph_index: int | None = None) -> None:
+        super().__init__(message)
+        self.graph_index = graph_index
+
+
+class NotPlanarError(PlanegraphError, ValueError):
+    """The graph is not planar.
+
+    ``witness`` holds the edges, as rows (u, v), of a subgraph that is a subdivision of K5 or K3,3; ``graph_index`` is the
+    position in the batch.
+
+    >>> import planegraph as pg
+    >>> try:
+    ...     pg.decompose(pg.families.complete(5))
+    ... except pg.NotPlanarError as error:
+    ...     print(len(error.witness), "edges")
+    10 edges
+    """
+
+    def __init__(self, message: str, witness: np.ndarray | None = None, graph_index: int | None = None) -> None:
+        super().__init__(message)
+        self.witness = np.empty((0, 2), np.int64) if witness is None else witness
+        self.graph_index = graph_index
+
+
+class FormatError(PlanegraphError, ValueError):
+    """A text or byte string is not in the format it should be (graph6, SMILES, canonical code, edge list)."""
+
+
+class MissingDependencyError(PlanegraphError, ImportError):
+    """An optional package is needed and not installed; the message says how to install it."""

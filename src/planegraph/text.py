@@ -1,0 +1,105 @@
+"""A decomposition as a tree of text, for the terminal.
+
+One tree per connected component: blocks and cut nodes alternate as in the block-cut tree; the SPQR tree of a block with more than one
+SPQR node stands under the block. No recursion: trees may be deep.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .decomposition import Decomposition, SpqrNode
+
+_SHAPE = {"S": "cycle of {}", "P": "bond of {}", "Q": "edge", "R": "rigid, {} edges"}
+
+
+def render(d: Decomposition, names: Sequence[Any] | None = None, max_lines: int = 200, width: int = 100) -> str:
+    """The tree as text: at most ``max_lines`` lines, each cut at ``width`` characters. ``names`` replaces node numbers.
+
+    >>> import planegraph as pg
+    >>> print(render(pg.decompose(pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)]))).splitlines()[0])
+    4 nodes, 4 edges: 2 blocks, 1 cut nodes; S 1, P 0, Q 1, R 0
+    """
+    return _Renderer(d, names, max_lines, width).text()
+
+
+class _Renderer:
+    def __init__(self, d: Decomposition, names: Sequence[Any] | None, max_lines: int, width: int) -> None:
+        self.d, self.names, self.max_lines, self.width = d, names, max_lines, width
+        self.lines: list[str] = []
+        self.omitted = 0
+        self.cut_children: dict[int, list[int]] = {}  # block -> cut nodes below it
+        for cut in d.cut_nodes:
+            if cut.parent_block is not None:
+                self.cut_children.setdefault(cut.parent_block, []).append(cut.index)
+        self.spqr_children: dict[int, list[int]] = {}
+        for c in d.spqr_nodes:
+            if c.parent is not None:
+                self.spqr_children.setdefault(c.parent, []).append(c.index)
+
+    def text(self) -> str:
+        d = self.d
+        self.lines.append(repr(d)[len("Decomposition(") : -1])
+        stack: list[tuple[str, bool, str, int]] = []
+        roots = [("block", b.index) for b in d.blocks if b.parent_cut is None]
+        roots += [("cut", c.index) for c in d.cut_nodes if c.parent_block is None]
+        for kind, index in reversed(roots):
+            stack.append(("", index == roots[-1][1] and kind == roots[-1][0], kind, index))
+        while stack:
+            prefix, last, kind, index = stack.pop()
+            self.add(prefix + ("└─ " if last else "├─ ") + self.describe(kind, index))
+            below = prefix + ("   " if last else "│  ")
+            children = self.children(kind, index)
+            stack.extend((below, i == 0, kind, index) for i, (kind, index) in enumerate(reversed(children)))
+        isolated = self.isolated()
+        if isolated:
+            self.add(f"isolated: {self.nodes(isolated)}")
+        if self.omitted:
+            self.lines.append(f"... and {self.omitted} more lines")
+        return "\n".join(self.lines)
+
+    def add(self, line: str) -> None:
+        if len(self.lines) >= self.max_lines:
+            self.omitted += 1
+        else:
+            self.lines.append(line if len(line) <= self.width else line[: self.width - 3] + "...")
+
+    def children(self, kind: str, index: int) -> list[tuple[str, int]]:
+        if kind == "cut":
+            return [("block", b) for b in self.d.cut_nodes[index].blocks if self.d.blocks[b].parent_cut == index]
+        if kind == "spqr":
+            return [("spqr", c) for c in self.spqr_children.get(index, [])]
+        block = self.d.blocks[index]
+        inner = [("spqr", block.root)] if len(block.spqr_nodes) > 1 else []
+        return inner + [("cut", c) for c in self.cut_children.get(index, [])]
+
+    def describe(self, kind: str, index: int) -> str:
+        if kind == "cut":
+            return f"cut node {self.name(self.d.cut_nodes[index].node)}"
+        if kind == "spqr":
+            return self.spqr(self.d.spqr_nodes[index])
+        block = self.d.blocks[index]
+        if len(block.spqr_nodes) == 1:
+            return f"block {index}: {self.spqr(self.d.spqr_nodes[block.root])}"
+        return f"block {index}: {len(block.nodes)} nodes, {len(block.edges)} edges, {len(block.spqr_nodes)} SPQR nodes"
+
+    def spqr(self, c: SpqrNode) -> str:
+        shape = _SHAPE[c.type].format(len(c.edges)) if not c.is_set else f"not planar, {len(c.edges)} edges"
+        virtual = len(c.virtual_edges)
+        where = f", at theta {c.theta}" if c.parent is not None else ""
+        more = f", {virtual} virtual" if virtual else ""
+        return f"{c.type} ({shape}{more}{where}) {self.nodes(c.nodes)}"
+
+    def isolated(self) -> list[int]:
+        n, edges = self.d.graph.num_nodes, self.d.graph.edges
+        touched = set(edges.ravel().tolist())
+        return [v for v in range(n) if v not in touched]
+
+    def nodes(self, nodes: Sequence[int], most: int = 40) -> str:
+        text = " ".join(self.name(v) for v in nodes[:most])
+        return text if len(nodes) <= most else text + " ..."
+
+    def name(self, v: int) -> str:
+        return str(v if self.names is None else self.names[v])

@@ -1,0 +1,37 @@
+"""Settings shared by all tests: hypothesis profiles, the data folder, and modules beside the tests on the path."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+settings.register_profile(
+    "default",
+    deadline=None,
+    max_examples=150,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=5000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
+
+
+def find_data() -> Path | None:
+    """The benchmark data: ``PLANEGRAPH_DATA``, or ``shared/data`` beside the project."""
+    named = os.environ.get("PLANEGRAPH_DATA")
+    path = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
+    return path if path.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data_root() -> Path:
+    root = find_data()
+    if root is None:
+        pytest.skip("no benchmark data: set PLANEGRAPH_DATA to the folder that holds zinc/, qm9/, molhiv/ and plane/")
+    return root

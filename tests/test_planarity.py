@@ -1,0 +1,123 @@
+"""Planarity against networkx; every refusal comes with a subdivision of K5 or K3,3, verified edge by edge."""
+
+from __future__ import annotations
+
+import random
+
+import graphs
+import maps
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from oracles import is_kuratowski_subdivision, networkx_planar
+from plain import Plain, replace_edge
+from strategies import seeds
+
+import planegraph as pg
+
+NONPLANAR = graphs.nonplanar()
+
+
+def assert_witness(g: Plain, witness) -> str:
+    """The witness is a set of edges of g that is exactly a subdivision of K5 or K3,3."""
+    edges = [tuple(sorted(map(int, e))) for e in witness]
+    present = {tuple(sorted(e)) for e in g.edges}
+    assert len(set(edges)) == len(edges), f"an edge is there twice: {g}"
+    assert set(edges) <= present, f"the witness has edges that {g} has not"
+    kind = is_kuratowski_subdivision(edges)
+    assert kind, f"no subdivision of K5 or K3,3: {edges} in {g}"
+    return kind
+
+
+def assert_refused(g: Plain) -> str:
+    assert not pg.is_planar(g.build())
+    for call in (pg.decompose, pg.canonical_form):
+        with pytest.raises(pg.NotPlanarError) as caught:
+            call(g.build())
+        assert_witness(g, caught.value.witness)
+    return assert_witness(g, pg.kuratowski_witness(g.build()))
+
+
+@pytest.mark.parametrize("name", NONPLANAR)
+def test_nonplanar_families_are_refused_with_a_witness(name):
+    rng = random.Random(name)
+    for _ in range(5):
+        assert_refused(NONPLANAR[name].shuffled(rng)[0])
+
+
+@pytest.mark.parametrize("name", graphs.families())
+def test_planar_families(name):
+    g = graphs.families()[name].build()
+    assert pg.is_planar(g)
+    assert pg.kuratowski_witness(g) is None
+
+
+@given(st.integers(1, 14), st.floats(0.1, 1.0), seeds)
+def test_random_graphs_against_networkx(n, density, seed):
+    rng = random.Random(seed)
+    most = n * (n - 1) // 2
+    m = min(most, int(density * 3 * n))
+    g = Plain.of(n, rng.sample([(i, j) for i in range(n) for j in range(i)], m))
+    if networkx_planar(g):
+        assert pg.is_planar(g.build()), g
+        assert pg.kuratowski_witness(g.build()) is None
+    else:
+        assert_refused(g)
+
+
+@given(st.integers(5, 60), st.integers(1, 3), seeds)
+def test_triangulations_with_an_edge_too_many(n, extra, seed):
+    """Maximal planar graphs plus edges: just not planar."""
+    rng = random.Random(seed)
+    g = maps.triangulation(n, rng)
+    present = {frozenset(e) for e in g.edges}
+    free = [(i, j) for i in range(n) for j in range(i) if frozenset((i, j)) not in present]
+    if free:
+        assert_refused(Plain.of(n, [*g.edges, *rng.sample(free, min(extra, len(free)))]).shuffled(rng)[0])
+
+
+def test_subdivisions_are_found_whole():
+    """K5 and K3,3 with long subdivided edges, hidden in a planar graph on shared nodes."""
+    rng = random.Random(3)
+    kinds = set()
+    for _ in range(60):
+        g = rng.choice((graphs.complete(5), graphs.complete_bipartite(3, 3)))
+        for _ in range(rng.randrange(12)):
+            g = replace_edge(g, rng.randrange(len(g.edges)), graphs.cycle(rng.randint(3, 6)), 0)
+        host = maps.planar(rng.randint(3, 20), 0.7, rng)
+        shift = [(u + g.n, v + g.n) for u, v in host.edges]
+        bridges = [(rng.randrange(g.n), g.n + rng.randrange(host.n))]
+        kinds.add(assert_refused(Plain.of(g.n + host.n, [*g.edges, *shift, *bridges]).shuffled(rng)[0]))
+    assert kinds == {"K5", "K3,3"}
+
+
+def test_large_witnesses():
+    """A grid on a torus and a long Moebius ladder: thousands of nodes."""
+    side = 40
+    torus = Plain.of(
+        side * side,
+        [(side * i + j, side * a + b) for i in range(side) for j in range(side) for a, b in (((i + 1) % side, j), (i, (j + 1) % side))],
+    )
+    assert_refused(torus.shuffled(random.Random(1))[0])
+    k = 2000
+    moebius = Plain.of(2 * k, [*((i, (i + 1) % (2 * k)) for i in range(2 * k)), *((i, i + k) for i in range(k))])
+    assert assert_refused(moebius.shuffled(random.Random(2))[0]) == "K3,3"
+
+
+def test_the_first_bad_graph_of_a_batch_is_named():
+    batch = pg.GraphBatch.from_graphs([graphs.cycle(5).build(), graphs.complete(5).build(), graphs.complete(6).build()])
+    for threads in (1, 2):
+        with pytest.raises(pg.NotPlanarError) as caught:
+            pg.decompose_batch(batch, threads=threads)
+        assert caught.value.graph_index == 1
+        assert_witness(graphs.complete(5), caught.value.witness)
+
+
+def test_the_oracle_can_fail():
+    k5 = graphs.complete(5)
+    assert is_kuratowski_subdivision(k5.edges) == "K5"
+    assert is_kuratowski_subdivision(k5.edges[1:]) is None
+    assert is_kuratowski_subdivision([*k5.edges, (5, 6), (6, 7), (7, 5)]) is None
+    assert is_kuratowski_subdivision(graphs.prism(3).edges) is None
+    assert is_kuratowski_subdivision(np.array(graphs.complete_bipartite(3, 3).edges)) == "K3,3"
