@@ -27,7 +27,6 @@ from oracles import nauty_certificate
 from plain import Plain
 
 import planegraph as pg
-from planegraph import _core
 
 COUNTS = (1, 1, 2, 6, 20, 99, 646, 5974, 71885)  # OEIS A003094
 
@@ -39,7 +38,7 @@ def connected_planar_graphs(n: int) -> tuple[Plain, ...]:
         return (Plain.of(1, []),)
     found: dict[bytes, Plain] = {}
     for batch in candidates(connected_planar_graphs(n - 1), n):
-        batch = batch[_core.planar_mask(batch.node_ptr, batch.edge_ptr, batch.edges).astype(bool)]
+        batch = batch[pg.planar_mask(batch)]
         for i, code in enumerate(pg.canonical_codes(batch, threads=1)):
             if code not in found:
                 rows = slice(batch.edge_ptr[i], batch.edge_ptr[i + 1])

@@ -84,11 +84,12 @@ def test_a_missing_or_repeated_row_is_noticed(table):
                 pytest.fail(f"row {row} of {table}, {times} times, went unnoticed in {g}")
 
 
-@pytest.mark.parametrize("table", ["walk"])
-def test_swapped_walk_entries_are_noticed(table):
+def test_swapped_walk_entries_are_noticed():
     g = rich_graph()
     arrays = reference.tables(g)
     for i in range(len(arrays["walk_node"]) - 1):
+        if arrays["spqr_type"][arrays["walk_spqr"][i]] == "SPQR".index("Q"):
+            continue  # the two darts of a Q in the other order are another right walk
         changed = {}
         for name in ("walk_node", "walk_edge", "walk_other"):
             column = list(arrays[name])

@@ -139,6 +139,12 @@ auto without_gil(Work&& work) {
   }
 }
 
+/// Keeps the working memory between calls. Never destroyed: threads may still use it while the interpreter shuts down.
+Engine& engine() {
+  static Engine* const kept = new Engine();
+  return *kept;
+}
+
 // ---- the batch driver ------------------------------------------------------------------------------------------------
 
 nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
@@ -171,7 +177,7 @@ nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edge
   try {
     Packed packed = without_gil([&](auto& poll) {
       check_batch(batch, total_nodes, total_edges);
-      return run_batch(batch, options, poll);
+      return engine().run(batch, options, poll);
     });
     return to_dict(std::move(packed));
   } catch (const InvalidGraph& e) {
@@ -273,6 +279,8 @@ nb::object kuratowski(i64 num_nodes, const Edges& edges) {
 
 }  // namespace
 
+void bind_diagnostics(nb::module_& m);  // diagnostics.cpp
+
 NB_MODULE(_core, m) {
   m.doc() = "The C++ core of planegraph. Use the functions of the package planegraph instead; they check their arguments.";
   m.def("run", &run, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
@@ -284,4 +292,5 @@ NB_MODULE(_core, m) {
         "1 for each planar graph of a batch of simple graphs, else 0.");
   m.def("kuratowski", &kuratowski, "num_nodes"_a, "edges"_a.noconvert(),
         "Edge ids of a subdivision of K5 or K3,3 in one simple graph, sorted; empty if it is planar.");
+  bind_diagnostics(m);
 }

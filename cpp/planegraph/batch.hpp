@@ -5,6 +5,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 
 #include "packed.hpp"
 
@@ -27,9 +29,23 @@ struct Options {
   int threads = 1;
 };
 
-/// `poll` is called now and then on the calling thread; returning false ends the run with Cancelled.
-/// The offsets must have been checked by `check_batch`.
-Packed run_batch(const BatchView& batch, const Options& options, const std::function<bool()>& poll);
+class Pipeline;
+
+/// Keeps the working memory of its threads between runs, unless it has become large. May be used by several threads at once.
+class Engine {
+ public:
+  Engine();
+  ~Engine();
+  /// `poll` is called now and then on the calling thread; returning false ends the run with Cancelled.
+  /// The offsets must have been checked by `check_batch`.
+  Packed run(const BatchView& batch, const Options& options, const std::function<bool()>& poll);
+
+ private:
+  std::unique_ptr<Pipeline> borrow();
+  void give_back(std::unique_ptr<Pipeline> pipeline);
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Pipeline>> idle_;
+};
 
 /// Throws InvalidGraph unless the offsets start at 0, never fall, and end at the given totals.
 void check_batch(const BatchView& batch, i64 total_nodes, i64 total_edges);

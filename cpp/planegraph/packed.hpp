@@ -71,17 +71,13 @@ struct Packed {
   Array<i64> code_ptr;  // canonical codes, if asked for
   Array<u8> code;
 
-  /// Calls visit(offsets, columns...) for each table.
-  template <class Visit>
-  void for_each_table(Visit&& visit) {
-    visit(walk_ptr, walk_node, walk_edge, walk_other, walk_kappa, walk_pos, walk_spqr);
-    visit(spqr_ptr, spqr_type, spqr_set, spqr_parent, spqr_theta, spqr_level, spqr_block);
-    visit(block_ptr, block_root, block_level, block_parent_cut);
-    visit(cut_ptr, cut_node, cut_level, cut_parent_block);
-    visit(node_spqr_ptr, node_spqr_node, node_spqr_spqr);
-    visit(node_block_ptr, node_block_node, node_block_block);
-    visit(code_ptr, code);
-  }
+  /// A table of this structure: its offsets and its columns.
+  struct Table {
+    Array<i64> Packed::*ptr;
+    std::vector<Array<i32> Packed::*> columns;
+  };
+  /// All tables but the codes, whose rows are bytes.
+  static const std::vector<Table>& tables();
 };
 
 }  // namespace planegraph

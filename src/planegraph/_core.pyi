@@ -20,3 +20,25 @@ def run(
 def is_planar(num_nodes: int, edges: NDArray[np.int64]) -> bool: ...
 def planar_mask(node_ptr: NDArray[np.int64], edge_ptr: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.uint8]: ...
 def kuratowski(num_nodes: int, edges: NDArray[np.int64]) -> NDArray[np.int32]: ...
+
+# for tests and benchmarks only
+def dart_classes(
+    n: int, edges: NDArray[np.int32], node_colours: NDArray[np.int32], dart_colours: NDArray[np.int32]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]: ...
+def chosen_start(
+    n: int,
+    edges: NDArray[np.int32],
+    node_colours: NDArray[np.int32],
+    dart_colours: NDArray[np.int32],
+    next: NDArray[np.int32],
+) -> int: ...
+def weinberg_code(
+    n: int,
+    edges: NDArray[np.int32],
+    node_colours: NDArray[np.int32],
+    dart_colours: NDArray[np.int32],
+    next: NDArray[np.int32],
+    start_dart: int,
+    mirror: bool,
+) -> NDArray[np.int32]: ...
+def dfs_yardstick(num_nodes: int, edges: NDArray[np.int64]) -> float: ...

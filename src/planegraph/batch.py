@@ -13,7 +13,7 @@ from typing import Any, overload
 import numpy as np
 
 from .errors import InvalidGraphError
-from .graph import Graph, as_edges
+from .graph import Graph, as_edges, counted
 from .labels import as_labels
 
 
@@ -30,7 +30,7 @@ class GraphBatch:
     >>> b
     GraphBatch(2 graphs, 5 nodes, 4 edges)
     >>> b[1]
-    Graph(2 nodes, 1 edges)
+    Graph(2 nodes, 1 edge)
     """
 
     __slots__ = ("__weakref__", "dart_labels", "edge_labels", "edge_ptr", "edges", "node_labels", "node_ptr")
@@ -163,7 +163,7 @@ class GraphBatch:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        parts = [f"{len(self)} graphs", f"{self.num_nodes} nodes", f"{self.num_edges} edges"]
+        parts = [counted(len(self), "graph"), counted(self.num_nodes, "node"), counted(self.num_edges, "edge")]
         for name in ("node_labels", "edge_labels", "dart_labels"):
             labels = getattr(self, name)
             if labels is not None:

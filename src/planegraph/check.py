@@ -232,8 +232,8 @@ def _read_pairs(t: _Tables, c: int, skeleton: _Skeleton) -> None:
     for i in range(skeleton.begin, skeleton.end, 2):
         u, v = t.walk_node[i : i + 2]
         new = _add_dart(t, c, skeleton, i, v)
-        again = _add_dart(t, c, skeleton, i + 1, u)
-        _require(new and not again, f"walk entries {i}, {i + 1} of {_name(t, c)} are not the two darts of one edge")
+        _add_dart(t, c, skeleton, i + 1, u)
+        _require(new and t.edge_of(i) == t.edge_of(i + 1), f"walk entries {i}, {i + 1} of {_name(t, c)} are not the two darts of one edge")
 
 
 def _read_bond(t: _Tables, c: int, skeleton: _Skeleton) -> None:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .graph import Graph
+from .graph import Graph, counted
 
 TYPES = "SPQR"  # spqr_type -> letter
 
@@ -105,7 +105,7 @@ class Decomposition:
     >>> import planegraph as pg
     >>> d = pg.decompose(pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)]))
     >>> d
-    Decomposition(4 nodes, 4 edges: 2 blocks, 1 cut nodes; S 1, P 0, Q 1, R 0)
+    Decomposition(4 nodes, 4 edges: 2 blocks, 1 cut node; S 1, P 0, Q 1, R 0)
     >>> [c.node for c in d.cut_nodes]
     [2]
     >>> sorted(c.type for c in d.spqr_nodes)
@@ -174,11 +174,9 @@ class Decomposition:
     def __repr__(self) -> str:
         c = self.counts
         types = ", ".join(f"{t} {c[t]}" for t in TYPES)
-        g = self.graph
-        return (
-            f"Decomposition({g.num_nodes} nodes, {g.num_edges} edges: {c['blocks']} blocks, "
-            f"{len(self.arrays['cut_node'])} cut nodes; {types})"
-        )
+        size = f"{counted(self.graph.num_nodes, 'node')}, {counted(self.graph.num_edges, 'edge')}"
+        cuts = counted(len(self.arrays["cut_node"]), "cut node")
+        return f"Decomposition({size}: {counted(c['blocks'], 'block')}, {cuts}; {types})"
 
     def __str__(self) -> str:
         from .text import render

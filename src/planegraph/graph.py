@@ -115,7 +115,7 @@ class Graph:
         return self._dart_labels
 
     def __repr__(self) -> str:
-        parts = [f"{self.num_nodes} nodes", f"{self.num_edges} edges"]
+        parts = [counted(self.num_nodes, "node"), counted(self.num_edges, "edge")]
         for name in ("node_labels", "edge_labels", "dart_labels"):
             labels = getattr(self, name)
             if labels is not None:
@@ -221,6 +221,11 @@ class Graph:
         return to_graph6(self, header)
 
 
+def counted(n: int, what: str) -> str:
+    """``1 node``, ``2 nodes``."""
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def _same_labels(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     if a is None or b is None:
         return a is b
@@ -249,8 +254,6 @@ def as_edges(edges: Any) -> np.ndarray:
         raise InvalidGraphError(f"edges must have shape (m, 2), a row per undirected edge; found shape {array.shape}{hint}")
     if array.dtype.kind not in "iu":
         raise InvalidGraphError(f"edges must be integers; found dtype {array.dtype}")
-    if len(array) > MAX_SIZE:
-        raise InvalidGraphError(f"a graph may have at most {MAX_SIZE} edges; found {len(array)}")
     if array.dtype == np.uint64 and array.max() > np.uint64(MAX_SIZE):
         e = int(np.argmax(array.max(axis=1)))
         raise InvalidGraphError(f"edge {e} = {_pair(array[e])} names a node beyond {MAX_SIZE}")
@@ -263,6 +266,8 @@ def _pair(row: np.ndarray) -> str:
 
 def _check_simple(n: int, edges: np.ndarray) -> None:
     """Raises unless all ends lie in 0..n-1 and there are neither self-loops nor parallel edges."""
+    if len(edges) > MAX_SIZE:
+        raise InvalidGraphError(f"a graph may have at most {MAX_SIZE} edges; found {len(edges)}")
     if not len(edges):
         return
     u, v = edges[:, 0], edges[:, 1]

@@ -20,7 +20,7 @@ def render(d: Decomposition, names: Sequence[Any] | None = None, max_lines: int 
 
     >>> import planegraph as pg
     >>> print(render(pg.decompose(pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)]))).splitlines()[0])
-    4 nodes, 4 edges: 2 blocks, 1 cut nodes; S 1, P 0, Q 1, R 0
+    4 nodes, 4 edges: 2 blocks, 1 cut node; S 1, P 0, Q 1, R 0
     """
     return _Renderer(d, names, max_lines, width).text()
 

@@ -6,7 +6,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from ..batch import GraphBatch
 from ..canon import canonical_codes, digest
 from ..decompose import planar_mask
 from ..errors import NotPlanarError
@@ -55,22 +54,22 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _codes(args: argparse.Namespace, problems: Problems) -> Iterator[tuple[bytes, Record]]:
+    """Code and record of each good graph, in the order of the input; the bad ones are reported in their place."""
     for kind, records in chunks(args.files, args.format):
-        batch, good = read_chunk(kind, records, problems)
+        batch, where, errors = read_chunk(kind, records)
         try:
             codes = canonical_codes(batch, args.threads)
-        except NotPlanarError:
-            batch, good = _planar(batch, good, problems)
+        except NotPlanarError as error:
+            planar = planar_mask(batch)
+            errors |= dict.fromkeys(where[~planar].tolist(), error)
+            batch, where = batch[planar], where[planar]
             codes = canonical_codes(batch, args.threads)
-        yield from zip(codes, good, strict=True)
-
-
-def _planar(batch: GraphBatch, records: list[Record], problems: Problems) -> tuple[GraphBatch, list[Record]]:
-    planar = planar_mask(batch)
-    for record, fine in zip(records, planar.tolist(), strict=True):
-        if not fine:
-            problems.report(record, NotPlanarError("the graph is not planar"))
-    return batch[planar], [r for r, fine in zip(records, planar.tolist(), strict=True) if fine]
+        code_at = dict(zip(where.tolist(), codes, strict=True))
+        for i, record in enumerate(records):
+            if i in errors:
+                problems.report(record, errors[i])
+            else:
+                yield code_at[i], record
 
 
 def _classes(coded: Iterator[tuple[bytes, Record]], unique: bool, count: bool) -> None:

@@ -126,23 +126,20 @@ def _paragraphs(stream: Iterable[bytes], source: str) -> Iterator[Record]:
         yield Record(source, start, b"\n".join(lines))
 
 
-def read_chunk(kind: str, records: list[Record], problems: Problems) -> tuple[GraphBatch, list[Record]]:
-    """The good graphs of a chunk as one batch, and their records; the bad ones are reported."""
+def read_chunk(kind: str, records: list[Record]) -> tuple[GraphBatch, np.ndarray, dict[int, PlanegraphError]]:
+    """The good graphs of a chunk as one batch, their positions among the records, and the errors of the others by position."""
     if kind == "graph6":
-        batch, where, errors = read_lines([r.text for r in records])
-        for i, error in sorted(errors.items()):
-            problems.report(records[i], error)
-        return batch, [records[i] for i in where.tolist()]
-    graphs, good = [], []
-    for record in records:
+        return read_lines([r.text for r in records])
+    graphs, where, errors = [], [], {}
+    for i, record in enumerate(records):
         try:
             graphs.append(parse(kind, record.text)[0])
-            good.append(record)
+            where.append(i)
         except MissingDependencyError as error:
             raise UsageError(str(error)) from None
         except PlanegraphError as error:
-            problems.report(record, error)
-    return GraphBatch.from_graphs(graphs), good
+            errors[i] = error
+    return GraphBatch.from_graphs(graphs), np.array(where, np.int64), errors
 
 
 def parse(kind: str, text: bytes) -> tuple[Graph, list[str] | None]:

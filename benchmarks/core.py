@@ -1,0 +1,217 @@
+"""The speed table of the core: one command, yardsticks measured in the same run, and what must be reached.
+
+    python benchmarks/core.py                    all rows (about ten minutes)
+    python benchmarks/core.py --quick            families at 10^5 nodes at most
+    python benchmarks/core.py --only tiger       rows whose name contains the text
+    python benchmarks/core.py --json out.json    also write the numbers
+
+One core, CPU time of the calling thread, medians. "All of it" is ``pg.decompose_batch(b, threads=1, codes=True)``: decomposition, walks,
+canonical labelling and code. Exits with 1 if a row misses what it must reach.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+import workloads
+from measure import cpu_seconds, machine, wall_seconds
+from yardsticks import YARDSTICKS, measure_all
+
+import planegraph as pg
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@dataclass
+class Row:
+    """One line of the table. ``value`` and ``must`` are seconds unless ``unit`` says otherwise; without ``must`` it only informs."""
+
+    task: str
+    value: float
+    must: float | None = None
+    unit: str = "s"
+    at_least: bool = False  # the value must reach ``must`` from below, not stay under it
+    best_elsewhere: str = ""
+    yardsticks: dict[str, float | None] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        if self.must is None:
+            return True
+        return self.value >= self.must if self.at_least else self.value <= self.must
+
+
+def everything(batch: pg.GraphBatch, codes: bool = True, threads: int = 1) -> pg.PackedDecomposition:
+    return pg.decompose_batch(batch, threads=threads, codes=codes)
+
+
+def single(g: pg.Graph) -> pg.GraphBatch:
+    return pg.GraphBatch.from_graphs([g])
+
+
+class Benchmark:
+    """Generates the rows; each method yields those whose names were asked for."""
+
+    def __init__(self, root: Path, only: str, largest: int) -> None:
+        self.root = root
+        self.only = only.lower()
+        self.largest = largest
+
+    def wanted(self, *names: str) -> bool:
+        return any(self.only in name.lower() for name in names)
+
+    def rows(self) -> Iterator[Row]:
+        yield from self.molecules()
+        yield from self.tiger()
+        yield from self.families()
+        yield from self.copies_and_cactus()
+        yield from self.threads()
+        yield from self.memory()
+
+    def molecules(self) -> Iterator[Row]:
+        tasks = ("ZINC molecule, decomposition with walks", "ZINC molecule, canonical code included")
+        if not self.wanted(*tasks) or not self.has_data():
+            return
+        batch = workloads.zinc(self.root)
+        yards = measure_all(list(batch))
+        for task, codes, must, best in ((tasks[0], False, 8e-6, "28 µs (OGDF, no walks)"), (tasks[1], True, 12e-6, "7.9 µs (nauty, code only)")):
+            if self.wanted(task):
+                seconds = cpu_seconds(lambda codes=codes: everything(batch, codes), repeats=9) / len(batch)
+                yield Row(task, seconds, must, best_elsewhere=best, yardsticks=yards)
+
+    def tiger(self) -> Iterator[Row]:
+        goals = {"1k": (0.7e-3, "3.3 ms (OGDF)"), "10k": (8e-3, "64 ms (OGDF)"), "25k": (20e-3, "280 ms (OGDF)")}
+        for size, (must, best) in goals.items():
+            task, with_code = f"TIGER {size}, decomposition with walks", f"TIGER {size}, canonical code included"
+            if not self.wanted(task, with_code) or not self.has_data():
+                continue
+            g = workloads.tiger(self.root, size)
+            batch, yards = single(g), measure_all([g])
+            if self.wanted(task):
+                yield Row(task, cpu_seconds(lambda: everything(batch, False), repeats=15), must, best_elsewhere=best, yardsticks=yards)
+            if size == "25k" and self.wanted(with_code):
+                seconds = cpu_seconds(lambda: everything(batch), repeats=15)
+                yield Row(with_code, seconds, 30e-3, best_elsewhere="114 ms (Traces, code only)", yardsticks=yards)
+
+    def families(self) -> Iterator[Row]:
+        elsewhere = {"Delaunay": ("2.9 s", "37 s (OGDF, decomposition only)"), "random planar": ("", "32 s (OGDF)")}
+        for name in workloads.FAMILIES:
+            small, large, growth = f"{name}, 10^5 nodes", f"{name}, 10^6 nodes", f"{name}, growth from 10^5 to 10^6"
+            if not self.wanted(small, large, growth):
+                continue
+            best = elsewhere.get(name, ("", "hours, crash or no answer"))
+            first = self.family(name, 10**5, Row(small, 0, 0.3 if name == "Delaunay" else None, best_elsewhere=best[0]))
+            yield first
+            if self.largest >= 10**6:
+                second = self.family(name, 10**6, Row(large, 0, 4.0, best_elsewhere=best[1]))
+                yield second
+                yield Row(growth, second.value / first.value, 16, unit="x")
+
+    @staticmethod
+    def family(name: str, n: int, row: Row) -> Row:
+        g = workloads.family(name, n)
+        batch = single(g)
+        row.value = cpu_seconds(lambda: everything(batch), repeats=7 if n <= 10**5 else 3)
+        row.yardsticks = measure_all([g])
+        return row
+
+    def copies_and_cactus(self) -> Iterator[Row]:
+        if self.wanted("400 disjoint copies of one molecule") and self.has_data():
+            g = workloads.copies_of_a_molecule(workloads.zinc(self.root, 1000))
+            yield self.tenth("400 disjoint copies of one molecule", g, "4.6 s (Traces)")
+        if self.wanted("cactus, 10^5 nodes"):
+            g = pg.families.shuffled(pg.families.cactus(10**5), seed=1)
+            yield self.tenth("cactus, 10^5 nodes", g, "9.6 s (Traces)")
+
+    @staticmethod
+    def tenth(task: str, g: pg.Graph, best: str) -> Row:
+        batch = single(g)
+        return Row(task, cpu_seconds(lambda: everything(batch)), 0.1, best_elsewhere=best, yardsticks=measure_all([g]))
+
+    def threads(self) -> Iterator[Row]:
+        task = "two threads against one, 10,000 molecules (wall time)"
+        if self.wanted(task) and self.has_data():
+            batch = workloads.zinc(self.root, 10_000)
+            one, two = (wall_seconds(lambda t=t: everything(batch, threads=t), repeats=15) for t in (1, 2))
+            yield Row(task, one / two, 1.7, unit="x", at_least=True)
+
+    def memory(self) -> Iterator[Row]:
+        name = "Delaunay"
+        task = f"{name}, {'10^6' if self.largest >= 10**6 else '10^5'} nodes, peak memory"
+        if self.wanted(task):
+            yield Row(task, peak_bytes(workloads.family(name, min(self.largest, 10**6))) / 1e9, 1.0, unit="GB")
+
+    def has_data(self) -> bool:
+        if not self.root.is_dir():
+            print(f"  (skipped: no data at {self.root}; give --data-root)")
+        return self.root.is_dir()
+
+
+def peak_bytes(g: pg.Graph) -> float:
+    """Peak memory of a process that reads this graph and does all of it: interpreter, numpy, input and output included."""
+    script = (
+        "import resource, sys, numpy as np, planegraph as pg;"
+        "g = pg.Graph(int(sys.argv[2]), np.load(sys.argv[1]));"
+        "p = pg.decompose_batch(pg.GraphBatch.from_graphs([g]), threads=1, codes=True);"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "edges.npy"
+        np.save(path, g.edges)
+        done = subprocess.run([sys.executable, "-c", script, path, str(g.num_nodes)], capture_output=True, text=True, check=True)
+    return int(done.stdout) * (1 if sys.platform == "darwin" else 1024)
+
+
+def shown(value: float | None, unit: str = "s") -> str:
+    if value is None:
+        return "-"
+    if unit != "s":
+        return f"{value:.3g} {unit}"
+    for scale, name in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if value >= scale:
+            return f"{value / scale:.3g} {name}"
+    return f"{value / 1e-9:.3g} ns"
+
+
+def line(row: Row) -> str:
+    must = "" if row.must is None else ("≥ " if row.at_least else "≤ ") + shown(row.must, row.unit)
+    verdict = "    " if row.must is None else "ok  " if row.passed else "MISS"
+    cells = [f"{row.task:54}", f"{shown(row.value, row.unit):>9}", f"{must:>10}", verdict]
+    for name in YARDSTICKS:
+        yard = row.yardsticks.get(name)
+        ratio = f"x{row.value / yard:.3g}" if yard else ""
+        cells.append(f"{shown(yard):>8} {ratio:<7}")
+    return " ".join(cells) + row.best_elsewhere
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="families at 10^5 nodes only")
+    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose name contains this text")
+    parser.add_argument("--json", type=Path, metavar="OUT", help="write the numbers to this file")
+    parser.add_argument("--data-root", type=Path, default=DATA, help=f"the benchmark data (default: {DATA})")
+    args = parser.parse_args()
+    where = machine()
+    print("  ".join(f"{key}: {value}" for key, value in where.items()))
+    print(f"{'task':54} {'ours':>9} {'must':>10}      " + " ".join(f"{name + ' (ours/it)':>16}" for name in YARDSTICKS) + "  best known elsewhere")
+    rows = []
+    for row in Benchmark(args.data_root, args.only, 10**5 if args.quick else 10**6).rows():
+        rows.append(row)
+        print(line(row), flush=True)
+    if args.json:
+        args.json.write_text(json.dumps({"machine": where, "rows": [asdict(r) | {"passed": r.passed} for r in rows]}, indent=1) + "\n")
+    missed = [row.task for row in rows if not row.passed]
+    print(f"{len(rows) - len(missed)} of {len(rows)} rows reach what they must" + "".join(f"\n  missed: {task}" for task in missed))
+    return 1 if missed or not rows else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,86 @@
+"""The graphs of the speed table: molecules, TIGER maps, and families of any size with their nodes randomly renumbered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+import planegraph as pg
+from planegraph import families
+
+
+def zinc(root: Path, count: int = 12_000) -> pg.GraphBatch:
+    """The first molecules of ZINC-12k, atom and bond types as labels."""
+    d = np.load(root / "zinc" / "zinc12k_graphs.npz", allow_pickle=False)
+    index = d["edge_index"].astype(np.int64)
+    once = index[0] < index[1]
+    kept = np.concatenate([[0], np.cumsum(once)])
+    node_ptr = d["node_ptr"][: count + 1].astype(np.int64)
+    edge_ptr = kept[d["edge_ptr"][: count + 1]]
+    m = edge_ptr[-1]
+    return pg.GraphBatch(
+        node_ptr,
+        edge_ptr,
+        index.T[once][:m],
+        node_labels=d["x"][: node_ptr[-1]].astype(np.int64),
+        edge_labels=d["edge_attr"][once][:m].astype(np.int64),
+    )
+
+
+def tiger(root: Path, size: str) -> pg.Graph:
+    """A road-and-parcel map of Alaska."""
+    d = np.load(root / "plane" / f"Large_Tiger_Alaska_{size}.npz", allow_pickle=False)
+    index = d["edge_index"].astype(np.int64)
+    return pg.Graph(int(d["node_ptr"][-1]), index.T[index[0] < index[1]])
+
+
+def delaunay(n: int, seed: int = 0) -> pg.Graph:
+    """The Delaunay triangulation of random points in a square."""
+    from scipy.spatial import Delaunay
+
+    triangles = Delaunay(np.random.default_rng(seed).random((n, 2))).simplices
+    sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]]).astype(np.int64)
+    sides.sort(axis=1)
+    keys = np.unique(sides[:, 0] * n + sides[:, 1])
+    return pg.Graph(n, np.stack([keys // n, keys % n], axis=1))
+
+
+def random_planar(n: int, seed: int = 0) -> pg.Graph:
+    """60 % of the edges of a Delaunay triangulation."""
+    g = delaunay(n, seed)
+    keep = np.random.default_rng(seed + 1).random(g.num_edges) < 0.6
+    return pg.Graph(n, g.edges[keep])
+
+
+FAMILIES: dict[str, Callable[[int], pg.Graph]] = {
+    "Delaunay": delaunay,
+    "random planar": random_planar,
+    "prism": lambda n: families.prism(n // 2),
+    "wheel": lambda n: families.wheel(n - 1),
+    "geodesic sphere": lambda n: families.geodesic_sphere(round(((n - 2) / 10) ** 0.5)),
+    "grid": lambda n: families.grid(round(n**0.5), n // round(n**0.5)),
+    "ladder": lambda n: families.ladder(n // 2),
+    "K2,n": lambda n: families.k2n(n - 2),
+    "cycle": families.cycle,
+    "path": families.path,
+    "star": lambda n: families.star(n - 1),
+    "caterpillar": lambda n: families.caterpillar(n // 3, 2),
+}
+
+
+def family(name: str, n: int) -> pg.Graph:
+    """One family at about n nodes, renumbered at random."""
+    return families.shuffled(FAMILIES[name](n), seed=1)
+
+
+def copies_of_a_molecule(batch: pg.GraphBatch, copies: int = 400) -> pg.Graph:
+    """One graph: so many disjoint copies of one molecule, labels included, renumbered at random."""
+    sizes = np.diff(batch.node_ptr)
+    g = batch[int(np.argmin(np.abs(sizes - 23)))]
+    n, m = g.num_nodes, g.num_edges
+    shift = np.repeat(np.arange(copies) * n, m)[:, None]
+    edges = np.tile(g.edges, (copies, 1)) + shift
+    union = pg.Graph(n * copies, edges, np.tile(g.node_labels, (copies, 1)), np.tile(g.edge_labels, (copies, 1)))
+    return families.shuffled(union, seed=1)

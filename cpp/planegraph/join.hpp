@@ -1,0 +1,24 @@
+// Puts the results of several workers together in the order of the batch.
+#pragma once
+
+#include <functional>
+
+#include "packed.hpp"
+
+namespace planegraph {
+
+/// A run of consecutive graphs of the batch and where a worker has written it.
+struct Chunk {
+  i64 first_graph, last_graph;  // in the batch
+  int worker = 0;
+  i64 local_graph = 0;          // number of graphs that the worker had written before
+  i64 local_node = 0;           // number of nodes in these
+};
+
+/// Runs job(0 .. count), in any order.
+using Spread = std::function<void(i64 count, const std::function<void(i64)>& job)>;
+
+/// Chunks tile the batch in order; `node_ptr` are the batch's node offsets. With one worker its result is the whole.
+Packed join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread);
+
+}  // namespace planegraph

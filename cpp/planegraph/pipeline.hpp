@@ -1,0 +1,29 @@
+// All steps of DESIGN section 1 for one graph after the other, with working memory that is reused.
+#pragma once
+
+#include "batch.hpp"
+#include "code.hpp"
+#include "emit.hpp"
+
+namespace planegraph {
+
+class Pipeline {
+ public:
+  /// Appends the result for one graph to `out`.
+  void run(const GraphView& view, const Options& options, Packed& out);
+  /// True once a graph was so large that the memory should not be kept.
+  bool is_large() const { return largest_ > kKeepEdges; }
+
+ private:
+  static constexpr i64 kKeepEdges = 1 << 17;
+  i64 largest_ = 0;
+  Graph graph_;
+  Blocks blocks_;
+  Spqr spqr_;
+  Rotations rotations_;
+  Walks walks_;
+  Emitter emitter_;
+  Coder coder_;
+};
+
+}  // namespace planegraph

@@ -1,0 +1,205 @@
+"""Bad input never crashes, hangs or passes: an error that says what, where and what was found. Edge cases are ordinary input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import planegraph as pg
+
+EDGES = [(0, 1), (1, 2)]
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((3, [(0, 1), (1, 1)]), r"edge 1 .*self-loop"),
+        ((3, [(0, 1), (1, 2), (1, 0)]), r"edges 0 .* and 2 .*parallel"),
+        ((3, [(0, 1), (1, 2), (0, 1)]), r"parallel"),
+        ((3, [(0, 1), (1, 3)]), r"edge 1 = \(1, 3\)"),
+        ((3, [(-1, 1)]), r"edge 0 = \(-1, 1\)"),
+        ((0, [(0, 1)]), r"no nodes"),
+        ((3, [(0, 2**40)]), r"edge 0"),
+        ((3, [(0, 1, 2)]), r"shape \(1, 3\)"),
+        ((3, [0, 1, 2]), r"shape"),
+        ((3, np.zeros((2, 3), int)), r"shape \(2, 3\)"),
+        ((3, np.zeros((2, 2, 2), int)), r"shape"),
+        ((3, [(0.0, 1.0)]), r"dtype float64"),
+        ((3, [("a", "b")]), r"dtype"),
+        ((3, [(0, None)]), r"dtype"),
+        ((3, [(0, 1), (2,)]), r"edges"),
+        ((3, np.array([(0, 2**63)], dtype=np.uint64)), r"edge 0"),
+        ((-1, []), r"num_nodes"),
+        ((2**31, []), r"num_nodes"),
+        ((3.0, []), r"num_nodes"),
+        (("3", []), r"num_nodes"),
+        ((True, []), r"num_nodes"),
+        ((None, []), r"num_nodes"),
+    ],
+)
+def test_bad_graphs(arguments, message):
+    with pytest.raises(pg.InvalidGraphError, match=message):
+        pg.Graph(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        ({"node_labels": [1, 2]}, r"node_labels .*found shape \(2,\)"),
+        ({"node_labels": [[[1]]] * 3}, r"node_labels"),
+        ({"node_labels": [1.0, NAN, 2.0]}, r"node_labels\[1, 0\] is NaN"),
+        ({"node_labels": ["C", "N", "O"]}, r"dtype"),
+        ({"node_labels": [1, 2, 2**64]}, r"node_labels"),
+        ({"node_labels": np.array([1, 2, 2**63], dtype=np.uint64)}, r"node_labels\[2, 0\]"),
+        ({"node_labels": np.zeros(3, complex)}, r"dtype complex"),
+        ({"node_labels": np.zeros(3, np.longdouble)}, r"dtype"),
+        ({"node_labels": [[1], [1, 2], [3]]}, r"node_labels"),
+        ({"node_labels": [None, 1, 2]}, r"dtype object"),
+        ({"edge_labels": [1]}, r"edge_labels .*found shape \(1,\)"),
+        ({"edge_labels": [1.0, NAN]}, r"edge_labels\[1, 0\] is NaN"),
+        ({"edge_labels": [[1, 2, 3]] * 3}, r"edge_labels"),
+        ({"dart_labels": [1, 2]}, r"dart_labels"),
+        ({"dart_labels": [(1, 2, 3), (1, 2, 3)]}, r"dart_labels"),
+        ({"dart_labels": [(1.0, 2.0), (NAN, 1.0)]}, r"dart_labels\[1, 0, 0\] is NaN"),
+        ({"edge_labels": [1, 2], "dart_labels": [(1, 2), (1, 2)]}, r"not both"),
+    ],
+)
+def test_bad_labels(labels, message):
+    with pytest.raises(pg.InvalidGraphError, match=message):
+        pg.Graph(3, EDGES, **labels)
+    with pytest.raises(pg.InvalidGraphError, match=message):
+        pg.GraphBatch([0, 3], [0, 2], EDGES, **labels)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (([0, 3], [0, 1], EDGES), r"edge_ptr ends at 1"),
+        (([0, 3], [0, 3], EDGES), r"edge_ptr ends at 3"),
+        (([1, 3], [0, 2], EDGES), r"node_ptr must start at 0"),
+        (([0, 3], [1, 2], EDGES), r"edge_ptr must start at 0"),
+        (([0, 3, 2], [0, 1, 2], EDGES), r"node_ptr must never fall"),
+        (([0, 3, 4], [0, 3, 2], EDGES), r"edge_ptr must never fall"),
+        (([0, 3, 4], [0, 2], EDGES), r"same length"),
+        (([], [], EDGES), r"node_ptr"),
+        (([[0, 3]], [0, 2], EDGES), r"node_ptr"),
+        (([0.0, 3.0], [0, 2], EDGES), r"node_ptr"),
+        (([0, 3], [0, 2], [(0, 1, 2)] * 2), r"shape"),
+        (([0, 3], [0, 2], [(0.5, 1.0)] * 2), r"dtype"),
+        (([0, 2**63], [0, 2], EDGES), r"node_ptr"),
+    ],
+)
+def test_bad_batches(arguments, message):
+    with pytest.raises(pg.InvalidGraphError, match=message):
+        pg.GraphBatch(*[np.array(x, dtype=np.uint64) if 2**63 in np.ravel(np.array(x, dtype=object)).tolist() else x for x in arguments])
+
+
+def test_huge_claims_are_refused_without_memory():
+    """Offsets that promise more nodes than can be: refused before anything is allocated."""
+    for n in (2**31, 2**40, 2**62):
+        with pytest.raises(pg.InvalidGraphError):
+            pg.decompose_batch(pg.GraphBatch([0, n], [0, 0], np.empty((0, 2), np.int64)))
+
+
+@pytest.mark.parametrize("call", [pg.decompose, pg.canonical_form, pg.is_planar, pg.kuratowski_witness, pg.decompose_batch, pg.canonical_codes])
+@pytest.mark.parametrize("value", [None, 3, "C~", [(0, 1)], np.zeros((2, 2))])
+def test_not_a_graph(call, value):
+    with pytest.raises(pg.InvalidGraphError, match="expected"):
+        call(value)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True, 10**9])
+def test_bad_threads(threads):
+    with pytest.raises(ValueError, match="threads"):
+        pg.decompose_batch(pg.GraphBatch.from_graphs([pg.Graph(1, [])]), threads=threads)
+
+
+def test_mixed_labels_in_one_batch():
+    labelled, plain = pg.Graph(2, [(0, 1)], node_labels=[1, 2]), pg.Graph(2, [(0, 1)])
+    with pytest.raises(pg.InvalidGraphError, match="graph 1"):
+        pg.GraphBatch.from_graphs([labelled, plain])
+    with pytest.raises(pg.InvalidGraphError, match="graph 1"):
+        pg.GraphBatch.from_graphs([labelled, pg.Graph(2, [(0, 1)], node_labels=[1.0, 2.0])])
+    with pytest.raises(pg.InvalidGraphError, match="graph 1"):
+        pg.GraphBatch.from_graphs([labelled, "C~"])
+
+
+@pytest.mark.parametrize("smiles", ["C1CC", "C(C", "not a molecule", "c1cccc1", "C(C)(C)(C)(C)C", "[Xx]", "C\x00C"])
+def test_bad_smiles(smiles):
+    pytest.importorskip("rdkit")
+    with pytest.raises(pg.FormatError):
+        pg.Graph.from_smiles(smiles)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "C", "D", "C~~", "~", "~~", "~??", "Bw\x00", "B\x7f", "é", "Bx", ":An", "&C~", "~~~~~~~~", "~?@c", "\n", " "]
+)
+def test_bad_graph6(text):
+    with pytest.raises(pg.FormatError):
+        pg.Graph.from_graph6(text)
+
+
+def test_bad_codes():
+    """Every truncation of a code and many changes of one byte: refused, or a graph; never anything else."""
+    g = pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)], node_labels=[1, -2, 300, 4], dart_labels=[(1, 2), (3, 3), (4, 5), (6, 6)])
+    code = pg.canonical_form(g).code
+    from planegraph.code import decode
+
+    assert decode(code) == g.relabel(pg.canonical_form(g).labelling)
+    for end in range(len(code)):
+        with pytest.raises(pg.FormatError):
+            decode(code[:end])
+    with pytest.raises(pg.FormatError):
+        decode(code + b"\0")
+    for i in range(len(code)):
+        for value in (0, 1, 127, 128, 255):
+            try:
+                assert isinstance(decode(code[:i] + bytes([value]) + code[i + 1 :]), pg.Graph)
+            except pg.FormatError:
+                pass
+
+
+def test_errors_are_one_family():
+    for error in (pg.InvalidGraphError, pg.NotPlanarError, pg.FormatError, pg.MissingDependencyError):
+        assert issubclass(error, pg.PlanegraphError)
+
+
+@pytest.mark.parametrize("g", [pg.Graph(0, []), pg.Graph(1, []), pg.Graph(7, []), pg.Graph(2, [(0, 1)]), pg.Graph(5, [(3, 1)])])
+def test_edge_cases_are_ordinary(g):
+    d = pg.decompose(g)
+    d.check()
+    assert d.counts == {"blocks": g.num_edges, "S": 0, "P": 0, "Q": g.num_edges, "R": 0}
+    assert len(set(d.components.tolist())) == g.num_nodes - g.num_edges
+    form = pg.canonical_form(g)
+    assert form.graph() == g.relabel(form.labelling)
+    assert pg.is_planar(g)
+    assert pg.is_isomorphic(g, g)
+    assert pg.kuratowski_witness(g) is None
+
+
+def test_graphs_cannot_be_changed():
+    g = pg.Graph(3, EDGES, node_labels=[1, 2, 3])
+    with pytest.raises(AttributeError):
+        g.num_nodes = 5
+    with pytest.raises(ValueError, match="read-only"):
+        g.edges[0, 0] = 2
+    with pytest.raises(ValueError, match="read-only"):
+        g.node_labels[0] = 2
+
+
+def test_the_input_is_not_changed_and_not_kept():
+    edges, labels = np.array(EDGES), np.array([1, 2, 3])
+    g = pg.Graph(3, edges, node_labels=labels)
+    edges[0] = 2
+    labels[:] = 9
+    assert g.edges.tolist() == [[0, 1], [1, 2]]
+    assert g.node_labels.ravel().tolist() == [1, 2, 3]
+
+
+def test_strided_and_foreign_arrays():
+    """Views, other byte orders and small dtypes are read for what they say."""
+    wide = np.array([[0, 9, 9, 1], [1, 9, 9, 2]])[:, ::3]
+    expected = pg.canonical_form(pg.Graph(3, wide.tolist()))
+    for edges in (wide, np.asfortranarray(wide), wide.astype(">i2"), wide.astype(np.uint8), [list(row) for row in wide]):
+        assert pg.canonical_form(pg.Graph(3, edges)) == expected

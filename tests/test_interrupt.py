@@ -1,0 +1,60 @@
+"""Ctrl-C during a long batch ends it promptly, with KeyboardInterrupt and not with a crash."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+SCRIPT = """
+import sys
+import numpy as np
+import planegraph as pg
+what, threads = sys.argv[1], int(sys.argv[2])
+n, copies = (24, 400_000) if what == "molecules" else (20_000, 400)
+g = pg.families.random_planar(n, 0.6, seed=1)
+batch = pg.GraphBatch(
+    np.arange(copies + 1) * n, np.arange(copies + 1) * g.num_edges, np.tile(g.edges, (copies, 1))
+)
+print("ready", flush=True)
+try:
+    if what == "planarity":
+        from planegraph.decompose import planar_mask
+        while True:
+            planar_mask(batch)
+    while True:
+        pg.decompose_batch(batch, threads=threads, codes=True)
+except KeyboardInterrupt:
+    print("stopped", flush=True)
+    # the library still works afterwards
+    assert pg.is_isomorphic(pg.families.wheel(5), pg.families.shuffled(pg.families.wheel(5)))
+    print("fine", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+@pytest.mark.parametrize(
+    ("what", "threads"), [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1)]
+)
+def test_ctrl_c(what, threads):
+    with subprocess.Popen(
+        [sys.executable, "-c", SCRIPT, what, str(threads)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout.readline() == "ready\n"
+        time.sleep(0.7)
+        assert process.poll() is None, "the batch was over before it could be interrupted"
+        start = time.perf_counter()
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            pytest.fail(f"{what}, {threads} threads: still running 20 s after Ctrl-C")
+        took = time.perf_counter() - start
+    assert out == "stopped\nfine\n", err[-2000:]
+    assert process.returncode == 0
+    assert took < 3, f"{what}, {threads} threads: ended only after {took:.1f} s"
