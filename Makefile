@@ -21,11 +21,13 @@ help:  ## list the targets
 
 # Two stamps: the tools that build, then the package with its development extra (rebuilt when the core changes).
 $(VENV)/.tools: constraints-dev.txt
+	@echo "Setting up the virtual environment $(VENV)"
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install -q -c constraints-dev.txt scikit-build-core nanobind cmake ninja
 	touch $@
 
 $(VENV)/.package: $(VENV)/.tools pyproject.toml CMakeLists.txt $(CORE)
+	@echo "Building planegraph; the first time takes a minute or two"
 	$(PY) -m pip install -q -c constraints-dev.txt --no-build-isolation -e '.[dev]'
 	touch $@
 
@@ -55,14 +57,19 @@ cpp-test: $(VENV)/.tools  ## the tests of the core
 
 asan: $(VENV)/.tools  ## the tests of the core under AddressSanitizer and UndefinedBehaviorSanitizer
 	$(call cpp_tests,asan,-DPLANEGRAPH_SANITIZE=address$(comma)undefined)
-	ctest --test-dir build/asan --output-on-failure -j $(JOBS)
+	ctest --test-dir build/asan --no-tests=error --output-on-failure -j $(JOBS)
 
 tsan: $(VENV)/.tools  ## the tests of the core under ThreadSanitizer
 	$(call cpp_tests,tsan,-DPLANEGRAPH_SANITIZE=thread)
-	ctest --test-dir build/tsan --output-on-failure
+	ctest --test-dir build/tsan --no-tests=error --output-on-failure
 
-fuzz: setup  ## arbitrary arrays into the core for FUZZ_SECONDS
-	$(PY) tests/fuzz.py --seconds $(FUZZ_SECONDS)
+# cpp/tests/fuzz*.cpp run under the sanitizers, tests/fuzz.py through the Python face
+fuzz: setup  ## arbitrary arrays into the core for FUZZ_SECONDS each
+	$(call cpp_tests,asan,-DPLANEGRAPH_SANITIZE=address$(comma)undefined)
+	@ran=no; \
+	for f in build/asan/fuzz*; do if test -f $$f -a -x $$f; then ran=yes; $$f $(FUZZ_SECONDS) || exit 1; fi; done; \
+	if test -f tests/fuzz.py; then ran=yes; $(PY) tests/fuzz.py --seconds $(FUZZ_SECONDS) || exit 1; fi; \
+	test $$ran = yes || { echo "no fuzzer found"; exit 1; }
 
 lint: setup  ## ruff
 	$(BIN)/ruff check .

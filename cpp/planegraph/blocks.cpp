@@ -12,11 +12,12 @@ void Blocks::run(const Graph& g) {
   root_trees();
 }
 
-/// Depth-first search from every unvisited node: preorder numbers and low points.
+/// Depth-first search from every unvisited node: preorder numbers and the two lowest points.
 void Blocks::search(const Graph& g) {
   const i32 n = g.n;
   grow_fill(pre_, n, -1);
   grow(low_, n);
+  grow(low2_, n);
   grow(parent_, n);
   grow(cursor_, n);
   grow(preorder_, n);
@@ -26,7 +27,7 @@ void Blocks::search(const Graph& g) {
     if (pre_[root] >= 0) continue;
     i32 depth = 0;
     const auto enter = [&](i32 v, i32 parent) {
-      pre_[v] = low_[v] = clock;
+      pre_[v] = low_[v] = low2_[v] = clock;
       preorder_[clock++] = v;
       parent_[v] = parent;
       cursor_[v] = g.ptr[v];
@@ -36,7 +37,8 @@ void Blocks::search(const Graph& g) {
     while (depth > 0) {
       const i32 v = stack_[depth - 1];
       const i32 last = g.ptr[v + 1];
-      i32 low = low_[v], child = -1;
+      const i32 p = parent_[v];
+      i32 low = low_[v], low2 = low2_[v], child = -1;
       i32 k = cursor_[v];
       for (; k < last; ++k) {
         const i32 w = g.end[g.out[k] ^ 1];
@@ -45,17 +47,28 @@ void Blocks::search(const Graph& g) {
           ++k;
           break;
         }
-        if (pre_[w] < low && w != parent_[v]) low = pre_[w];
+        const i32 number = pre_[w];
+        if (w == p || number >= low2 || number == low) continue;
+        if (number < low) {
+          low2 = low;
+          low = number;
+        } else {
+          low2 = number;
+        }
       }
       cursor_[v] = k;
       low_[v] = low;
+      low2_[v] = low2;
       if (child >= 0) {
         enter(child, v);
       } else {
         --depth;
-        if (depth > 0) {
-          const i32 p = stack_[depth - 1];
-          low_[p] = std::min(low_[p], low);
+        if (p < 0) continue;
+        if (low < low_[p]) {
+          low2_[p] = std::min(low_[p], low2);
+          low_[p] = low;
+        } else {
+          low2_[p] = std::min(low2_[p], low == low_[p] ? low2 : low);
         }
       }
     }
@@ -113,8 +126,10 @@ void Blocks::collect(const Graph& g) {
     if (block_of_[v] >= 0) ++node_ptr[block_of_[v] + 2];
   for (i32 b = 0; b < count; ++b) node_ptr[b + 2] += node_ptr[b + 1];
   for (i32 b = 0; b < count; ++b) nodes[node_ptr[b + 1]++] = top_[b];
-  for (i32 v = 0; v < n; ++v)
+  for (i32 i = 0; i < n; ++i) {
+    const i32 v = preorder_[i];
     if (block_of_[v] >= 0) nodes[node_ptr[block_of_[v] + 1]++] = v;
+  }
 }
 
 void Blocks::root_trees() {

@@ -17,7 +17,7 @@ class Blocks {
 
   i32 count = 0;                      // blocks
   std::vector<i32> edge_ptr, edges;   // edges of each block
-  std::vector<i32> node_ptr, nodes;   // nodes of each block
+  std::vector<i32> node_ptr, nodes;   // nodes of each block, in preorder of the search
   std::vector<i32> level;             // height of each block in the block-cut tree
   std::vector<i32> parent_cut;        // cut index or -1
 
@@ -32,6 +32,12 @@ class Blocks {
   const std::vector<i32>& by_height() const { return forest_.order; }
   i32 num_tree_nodes() const { return count + num_cuts; }
 
+  /// The palm tree of the search, by node: parent (-1 at a root) and the nodes with the two smallest preorder numbers among the node itself and
+  /// all nodes that a frond from its subtree reaches (the node itself stands for "none").
+  const std::vector<i32>& tree_parent() const { return parent_; }
+  i32 low1(i32 v) const { return preorder_[low_[v]]; }
+  i32 low2(i32 v) const { return preorder_[low2_[v]]; }
+
   /// The node at which block b hangs, or -1.
   i32 parent_node(i32 b) const { return parent_cut[b] < 0 ? -1 : cut_node[parent_cut[b]]; }
 
@@ -40,7 +46,7 @@ class Blocks {
   void collect(const Graph& g);
   void root_trees();
 
-  std::vector<i32> pre_, low_, parent_, cursor_, preorder_, block_of_, top_, stack_;
+  std::vector<i32> pre_, low_, low2_, parent_, cursor_, preorder_, block_of_, top_, stack_;
   Forest forest_;
 };
 

@@ -55,12 +55,13 @@ void Emitter::run(const Graph& g, const Blocks& blocks, const Spqr& spqr, const 
   if (!tables) return;
   out.node_component.resize(base + g.n);
   for (i32 v = 0; v < g.n; ++v) out.node_component[base + g.node_of[v]] = component_row_[g.component[v]];
-  // these two were reserved by an upper bound
-  for (auto* column : {&out.node_spqr_node, &out.node_spqr_spqr}) column->resize(node_spqr_at_);
-  out.node_spqr_ptr.push_back(node_spqr_at_);
+  // these two tables were reserved by an upper bound
+  const i64 incidences = at_.node_spqr_node - out.node_spqr_node.data(), walk = at_.walk_node - out.walk_node.data();
+  for (auto* column : {&out.node_spqr_node, &out.node_spqr_spqr}) column->resize(incidences);
+  out.node_spqr_ptr.push_back(incidences);
   for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
-    column->resize(walk_at_);
-  out.walk_ptr.push_back(walk_at_);
+    column->resize(walk);
+  out.walk_ptr.push_back(walk);
 }
 
 /// Makes room for the rows whose number is known beforehand. Node-SPQR incidences are at most as many as walk entries.
@@ -71,31 +72,34 @@ void Emitter::reserve_rows(const Context& x) {
   for (i32 c = 0; c < spqr.count; ++c) walk += spqr.type[c] == kS && !x.walks.is_set[c] ? spqr.size(c) : 2 * i64{spqr.size(c)};
   // a cycle may still become a set when its parent is one
   if (!x.rotations.all_planar) walk = 2 * i64{spqr.num_entries};
-  walk_at_ = out.walk_ptr.empty() ? 0 : out.walk_ptr.back();
-  spqr_at_ = out.spqr_ptr.empty() ? 0 : out.spqr_ptr.back();
-  node_spqr_at_ = out.node_spqr_ptr.empty() ? 0 : out.node_spqr_ptr.back();
-  node_block_at_ = out.node_block_ptr.empty() ? 0 : out.node_block_ptr.back();
   for (auto* ptr : {&out.walk_ptr, &out.spqr_ptr, &out.block_ptr, &out.cut_ptr, &out.node_spqr_ptr, &out.node_block_ptr})
     if (ptr->empty()) ptr->push_back(0);
+  const i64 walk_at = out.walk_ptr.back(), node_spqr_at = out.node_spqr_ptr.back(), node_block_at = out.node_block_ptr.back();
+  const i64 block_at = out.block_ptr.back(), cut_at = out.cut_ptr.back();
+  spqr_at_ = out.spqr_ptr.back();
   for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
-    column->resize(walk_at_ + walk);
+    column->resize(walk_at + walk);
   for (auto* column : {&out.spqr_type, &out.spqr_set, &out.spqr_parent, &out.spqr_theta, &out.spqr_level, &out.spqr_block})
     column->resize(spqr_at_ + spqr.count);
   out.spqr_ptr.push_back(spqr_at_ + spqr.count);
   // nodes in skeletons: k for a cycle, 2 for a bond; a rigid skeleton has fewer nodes than edges
   i64 incidences = 0;
   for (i32 c = 0; c < spqr.count; ++c) incidences += spqr.type[c] == kP || spqr.type[c] == kQ ? 2 : spqr.size(c);
-  out.node_spqr_node.resize(node_spqr_at_ + incidences);
-  out.node_spqr_spqr.resize(node_spqr_at_ + incidences);
+  out.node_spqr_node.resize(node_spqr_at + incidences);
+  out.node_spqr_spqr.resize(node_spqr_at + incidences);
   const i64 in_blocks = x.blocks.count == 0 ? 0 : x.blocks.node_ptr[x.blocks.count];
-  out.node_block_node.resize(node_block_at_ + in_blocks);
-  out.node_block_block.resize(node_block_at_ + in_blocks);
-  out.node_block_ptr.push_back(node_block_at_ + in_blocks);
-  const i64 block_at = out.block_ptr.back(), cut_at = out.cut_ptr.back();
+  out.node_block_node.resize(node_block_at + in_blocks);
+  out.node_block_block.resize(node_block_at + in_blocks);
+  out.node_block_ptr.push_back(node_block_at + in_blocks);
   for (auto* column : {&out.block_root, &out.block_level, &out.block_parent_cut}) column->resize(block_at + x.blocks.count);
   for (auto* column : {&out.cut_node, &out.cut_level, &out.cut_parent_block}) column->resize(cut_at + x.blocks.num_cuts);
   out.block_ptr.push_back(block_at + x.blocks.count);
   out.cut_ptr.push_back(cut_at + x.blocks.num_cuts);
+  at_ = {out.walk_node.data() + walk_at,           out.walk_edge.data() + walk_at,
+         out.walk_other.data() + walk_at,          out.walk_kappa.data() + walk_at,
+         out.walk_pos.data() + walk_at,            out.walk_spqr.data() + walk_at,
+         out.node_spqr_node.data() + node_spqr_at, out.node_spqr_spqr.data() + node_spqr_at,
+         out.node_block_node.data() + node_block_at, out.node_block_block.data() + node_block_at};
 }
 
 void Emitter::order_components(const Context& x) {
@@ -202,23 +206,20 @@ void Emitter::put(const Context& x, i32 c, i32 dart, i32 kappa, i32 position, bo
   const i32 edge = spqr.real[entry];
   if (edge < 0) meet_child(x, entry, dart & 1, position);
   if (!x.tables) return;
-  Packed& out = x.out;
-  const i64 at = walk_at_++;
-  const i32 node = x.g.node_of[v];
-  out.walk_node[at] = node;
-  out.walk_edge[at] = edge < 0 ? -1 : x.g.edge_of[edge];
-  out.walk_other[at] = edge < 0 ? spqr_row_[spqr.across(entry)] : -1;
-  out.walk_kappa[at] = kappa;
-  out.walk_pos[at] = position;
-  out.walk_spqr[at] = spqr_row_[c];
+  const i32 node = x.g.node_of[v], row = spqr_row_[c];
+  *at_.walk_node++ = node;
+  *at_.walk_edge++ = edge < 0 ? -1 : x.g.edge_of[edge];
+  *at_.walk_other++ = edge < 0 ? spqr_row_[spqr.across(entry)] : -1;
+  *at_.walk_kappa++ = kappa;
+  *at_.walk_pos++ = position;
+  *at_.walk_spqr++ = row;
   if (!first_visit) return;
-  out.node_spqr_node[node_spqr_at_] = node;
-  out.node_spqr_spqr[node_spqr_at_++] = spqr_row_[c];
-  if (last_block_[v] != b_) {
-    last_block_[v] = b_;
-    out.node_block_node[node_block_at_] = node;
-    out.node_block_block[node_block_at_++] = block_row_[b_];
-  }
+  *at_.node_spqr_node++ = node;
+  *at_.node_spqr_spqr++ = row;
+  if (last_block_[v] == b_) return;
+  last_block_[v] = b_;
+  *at_.node_block_node++ = node;
+  *at_.node_block_block++ = block_row_[b_];
 }
 
 /// The SPQR node across a virtual edge joins the queue when the edge is met first.

@@ -20,6 +20,11 @@ class Emitter {
 
  private:
   struct Context;
+  /// Where the next rows go; null without tables.
+  struct Columns {
+    i32 *walk_node, *walk_edge, *walk_other, *walk_kappa, *walk_pos, *walk_spqr;
+    i32 *node_spqr_node, *node_spqr_spqr, *node_block_node, *node_block_block;
+  };
   struct Root {
     i32 kind, rank, id;  // kind 0: isolated node, 1: block, 2: cut node
   };
@@ -38,7 +43,8 @@ class Emitter {
 
   i32 next_number_ = 0;
   i32 b_ = 0, next_block_row_ = 0, next_cut_row_ = 0, next_spqr_row_ = 0;
-  i64 walk_at_ = 0, spqr_at_ = 0, node_spqr_at_ = 0, node_block_at_ = 0;
+  i64 spqr_at_ = 0;
+  Columns at_{};
   std::vector<Root> roots_;
   std::vector<i32> queue_, spqr_queue_;
   std::vector<i32> spqr_row_, theta_, side_, block_row_, cut_row_, last_block_, last_spqr_, component_row_;

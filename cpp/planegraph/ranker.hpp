@@ -1,8 +1,9 @@
-// Ranks of integer sequences: equal sequences get equal ranks, and ranks follow (length, lexicographic order).
+// Ranks of integer sequences: equal sequences get equal ranks, and ranks follow a fixed total order.
 //
-// Sequences are written one after the other into one arena. Large groups are first made unique with a hash table whose hits are
-// compared in full, so that a collision costs time and never an answer; only the distinct sequences are sorted.
-// O(total length) plus O(distinct length * log distinct).
+// Sequences are written one after the other into one arena. The order is by hash, then length, then lexicographic: any order that depends on
+// the contents alone is canonical, and the hash settles nearly every comparison at once. A collision costs time and never an
+// answer, since equality is always decided by comparing in full. Only the distinct sequences are sorted.
+// O(total length) plus O(distinct length * log distinct) in the worst case.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +34,7 @@ class Ranker {
     release(data_);
     release(start_);
     release(rank_);
+    release(hash_);
     release(unique_);
     release(table_);
     release(position_);
@@ -40,15 +42,18 @@ class Ranker {
   }
 
  private:
-  int compare(i32 a, i32 b) const;
+  u64 hash(i32 k) const;
+  bool equal(i32 a, i32 b) const;
+  bool less(i32 a, i32 b) const;
   void make_unique();
 
   std::vector<i32> data_;
   std::vector<std::size_t> start_{0};
   std::vector<i32> rank_;      // during finish(): index into unique_, then the rank
+  std::vector<u64> hash_;
   std::vector<i32> unique_;    // one representative of each distinct sequence
-  std::vector<i32> table_;     // open addressing: index into unique_ or -1
-  std::vector<i32> position_;  // index into unique_ -> rank
+  std::vector<i32> table_;     // open addressing: index into unique_ or -1; then index into unique_ -> rank
+  std::vector<i32> position_;  // indices into unique_ in order
 };
 
 }  // namespace planegraph

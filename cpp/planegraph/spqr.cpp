@@ -23,16 +23,15 @@ void Spqr::run(const Graph& g, const Blocks& blocks) {
   end.clear(), real.clear(), twin.clear(), owner.clear(), forward.clear();
   end.reserve(2 * expected), real.reserve(expected), twin.reserve(expected), owner.reserve(expected), forward.reserve(expected);
   grow(local_, g.n);
-  grow(slot_, 2 * static_cast<std::size_t>(g.n));
+  grow(slot_, g.n);
   for (i32 b = 0; b < blocks.count; ++b) {
     const i32* edges = blocks.edges.data() + blocks.edge_ptr[b];
-    const i32* nodes = blocks.nodes.data() + blocks.node_ptr[b];
     const i32 m = blocks.edge_ptr[b + 1] - blocks.edge_ptr[b];
     const i32 n = blocks.node_ptr[b + 1] - blocks.node_ptr[b];
     if (m <= n)
-      add_trivial(g, b, edges, m, n);
+      add_trivial(g, b, edges, m);
     else
-      add_block(g, b, edges, m, nodes, n);
+      add_block(g, blocks, b);
   }
   count = static_cast<i32>(type.size());
   num_entries = static_cast<i32>(real.size());
@@ -59,7 +58,7 @@ i32 Spqr::new_entry(i32 c, i32 u, i32 v, i32 edge) {
 }
 
 /// A block that is one edge or a cycle.
-void Spqr::add_trivial(const Graph& g, i32 b, const i32* edges, i32 num_edges, i32) {
+void Spqr::add_trivial(const Graph& g, i32 b, const i32* edges, i32 num_edges) {
   const i32 c = new_node(num_edges == 1 ? kQ : kS, b);
   const i32 first = static_cast<i32>(real.size());
   for (i32 k = 0; k < num_edges; ++k) new_entry(c, g.end[2 * edges[k]], g.end[2 * edges[k] + 1], edges[k]);
@@ -69,7 +68,7 @@ void Spqr::add_trivial(const Graph& g, i32 b, const i32* edges, i32 num_edges, i
 
 /// Rearranges the entries [first, last) of an S node in the order of the cycle. Twins are not linked yet.
 void Spqr::order_cycle(i32 first, i32 last) {
-  // slot_[2v], slot_[2v + 1]: the two entries at node v; XOR leads from one to the other
+  // slot_[v]: XOR of the two entries at node v, which leads from one to the other
   for (i32 x = first; x < last; ++x) slot_[end[2 * x]] = slot_[end[2 * x + 1]] = 0;
   for (i32 x = first; x < last; ++x) {
     slot_[end[2 * x]] ^= x;
@@ -99,15 +98,34 @@ void Spqr::order_cycle(i32 first, i32 last) {
   }
 }
 
-void Spqr::add_block(const Graph& g, i32 b, const i32* edges, i32 num_edges, const i32* nodes, i32 num_nodes) {
-  for (i32 k = 0; k < num_nodes; ++k) local_[nodes[k]] = k;
-  grow(local_end_, 2 * static_cast<std::size_t>(num_edges));
-  for (i32 k = 0; k < num_edges; ++k) {
-    local_end_[2 * k] = local_[g.end[2 * edges[k]]];
-    local_end_[2 * k + 1] = local_[g.end[2 * edges[k] + 1]];
+/// The block with its part of the palm tree of the search, in local ids: positions among the block's nodes, which stand in preorder.
+void Spqr::make_palm_tree(const Graph& g, const Blocks& blocks, i32 b) {
+  const i32* edges = blocks.edges.data() + blocks.edge_ptr[b];
+  const i32* nodes = blocks.nodes.data() + blocks.node_ptr[b];
+  const i32 n = tree_.n = blocks.node_ptr[b + 1] - blocks.node_ptr[b];
+  const i32 m = tree_.m = blocks.edge_ptr[b + 1] - blocks.edge_ptr[b];
+  grow(tree_.end, 2 * static_cast<std::size_t>(m));
+  for (auto* v : {&tree_.parent, &tree_.low1, &tree_.low2}) grow(*v, n);
+  for (i32 k = 0; k < n; ++k) local_[nodes[k]] = k;
+  tree_.parent[0] = tree_.low1[0] = tree_.low2[0] = 0;  // the top: what lies above it is outside the block
+  for (i32 k = 1; k < n; ++k) {
+    tree_.parent[k] = local_[blocks.tree_parent()[nodes[k]]];
+    tree_.low1[k] = local_[blocks.low1(nodes[k])];
+    tree_.low2[k] = local_[blocks.low2(nodes[k])];
   }
-  split_.run(num_nodes, num_edges, local_end_.data());
+  for (i32 k = 0; k < m; ++k) {
+    tree_.end[2 * k] = local_[g.end[2 * edges[k]]];
+    tree_.end[2 * k + 1] = local_[g.end[2 * edges[k] + 1]];
+  }
+}
+
+void Spqr::add_block(const Graph& g, const Blocks& blocks, i32 b) {
+  make_palm_tree(g, blocks, b);
+  split_.run(tree_);
   merge_split_components();
+  const i32* edges = blocks.edges.data() + blocks.edge_ptr[b];
+  const i32* nodes = blocks.nodes.data() + blocks.node_ptr[b];
+  const i32 num_edges = tree_.m;
 
   // one SPQR node per set of merged split components; its entries are the edges that are not merged away
   const i32 parts = split_.num_components();
@@ -115,11 +133,11 @@ void Spqr::add_block(const Graph& g, i32 b, const i32* edges, i32 num_edges, con
   grow_fill(node_of_set_, parts, -1);
   grow_fill(fill_, static_cast<std::size_t>(parts) + 1, 0);
   const auto merged_away = [&](i32 e) {
-    return e >= num_edges && find(set_, first_home_[e - num_edges]) == find(set_, second_home_[e - num_edges]);
+    return e >= num_edges && set_[first_home_[e - num_edges]] == set_[second_home_[e - num_edges]];
   };
   std::vector<i32>& entries_of = fill_;  // by set, then by new SPQR node
   for (i32 p = 0; p < parts; ++p) {
-    const i32 s = find(set_, p);
+    const i32 s = set_[p];
     for (i32 k = split_.ptr[p]; k < split_.ptr[p + 1]; ++k)
       if (!merged_away(split_.component_edges[k])) ++entries_of[s];
   }
@@ -138,7 +156,7 @@ void Spqr::add_block(const Graph& g, i32 b, const i32* edges, i32 num_edges, con
   owner.resize(next_entry);
   forward.resize(next_entry, 1);
   for (i32 p = 0; p < parts; ++p) {
-    const i32 s = find(set_, p);
+    const i32 s = set_[p];
     for (i32 k = split_.ptr[p]; k < split_.ptr[p + 1]; ++k) {
       const i32 e = split_.component_edges[k];
       if (merged_away(e)) continue;
@@ -158,9 +176,18 @@ void Spqr::add_block(const Graph& g, i32 b, const i32* edges, i32 num_edges, con
   const i32 after = static_cast<i32>(type.size());
   for (i32 c = first_node; c < after; ++c)
     if (type[c] == kS) order_cycle(entry_ptr[c], entry_ptr[c + 1]);
+  link_twins(entry_ptr[first_node], entry_ptr[after], split_.num_edges() - num_edges);
+  if (num_edges > (1 << 17)) {
+    split_.release_memory();
+    tree_ = PalmTree();
+  }
+}
+
+/// The two entries of each virtual edge find each other; until then `real` holds -2 minus the edge.
+void Spqr::link_twins(i32 first_entry, i32 last_entry, i32 num_virtual) {
   std::vector<i32>& seen_at = first_home_;  // by virtual edge: its first entry
-  std::fill_n(seen_at.begin(), split_.num_edges() - num_edges, -1);
-  for (i32 x = entry_ptr[first_node]; x < entry_ptr[after]; ++x) {
+  std::fill_n(seen_at.begin(), num_virtual, -1);
+  for (i32 x = first_entry; x < last_entry; ++x) {
     if (real[x] >= -1) continue;
     const i32 v = -2 - real[x];
     real[x] = -1;
@@ -171,7 +198,6 @@ void Spqr::add_block(const Graph& g, i32 b, const i32* edges, i32 num_edges, con
       twin[twin[x]] = x;
     }
   }
-  if (num_edges > (1 << 16)) split_.release_memory();
 }
 
 /// Unites split components that share a virtual edge and are both triangles or both bonds.
@@ -195,6 +221,7 @@ void Spqr::merge_split_components() {
       set_[find(set_, first_home_[v])] = find(set_, p);
     }
   }
+  for (i32 p = 0; p < parts; ++p) set_[p] = find(set_, p);
 }
 
 i32 Spqr::split_virtual_edge(i32 x) {

@@ -38,15 +38,18 @@ class Spqr {
   i32 split_virtual_edge(i32 x);
 
  private:
-  void add_trivial(const Graph& g, i32 b, const i32* edges, i32 num_edges, i32 num_nodes);
-  void add_block(const Graph& g, i32 b, const i32* edges, i32 num_edges, const i32* nodes, i32 num_nodes);
+  void add_trivial(const Graph& g, i32 b, const i32* edges, i32 num_edges);
+  void add_block(const Graph& g, const Blocks& blocks, i32 b);
+  void make_palm_tree(const Graph& g, const Blocks& blocks, i32 b);
+  void link_twins(i32 first_entry, i32 last_entry, i32 num_virtual);
   void merge_split_components();
   void order_cycle(i32 first, i32 last);
   i32 new_node(i32 kind, i32 b);
   i32 new_entry(i32 c, i32 u, i32 v, i32 edge);
 
+  PalmTree tree_;
   SplitComponents split_;
-  std::vector<i32> local_, local_end_, first_home_, second_home_, set_, fill_, node_of_set_, slot_;
+  std::vector<i32> local_, first_home_, second_home_, set_, fill_, node_of_set_, slot_;
   std::vector<i32> cycle_;
 };
 

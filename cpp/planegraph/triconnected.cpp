@@ -6,26 +6,24 @@
 
 namespace planegraph {
 
-void SplitComponents::run(i32 n, i32 m, const i32* end) {
-  n_ = n;
-  m_ = num_real = m;
+void SplitComponents::run(const PalmTree& tree) {
+  n_ = tree.n;
+  m_ = num_real = tree.m;
   type.clear();
   ptr.assign(1, 0);
   component_edges.clear();
-  search(end);
-  sort_out_lists(end);
-  renumber(end);
+  sort_out_lists(tree);
+  renumber(tree);
+  collect_fronds();
   search_paths();
-  open_component();
   for (const i32 e : estack_) take(e);
   type.push_back(estack_.size() > 3 ? kR : kS);
   ptr.push_back(static_cast<i32>(component_edges.size()));
 }
 
 void SplitComponents::release_memory() {
-  for (auto* v : {&list_ptr_, &list_, &number_, &preorder_, &cursor_, &stack_, &father1_, &low1_, &low2_, &size1_, &out_ptr1_,
-                  &node_at_, &father_, &lowpt1_, &lowpt2_, &size_, &degree_, &tree_arc_, &out_ptr_, &out_, &estack_, &high_head_,
-                  &high_tail_, &high_of_, &component_edges})
+  for (auto* v : {&out_ptr1_, &size1_, &number_, &node_at_, &father_, &lowpt1_, &lowpt2_, &size_, &degree_, &tree_arc_, &out_ptr_,
+                  &out_, &cursor_, &estack_, &high_head_, &high_tail_, &high_of_, &component_edges})
     release(*v);
   release(out1_);
   release(edge_);
@@ -33,157 +31,98 @@ void SplitComponents::release_memory() {
   release(high_items_);
 }
 
-/// First search: preorder numbers from 1, and per number the father, low points and subtree size.
-void SplitComponents::search(const i32* end) {
-  const std::size_t size = static_cast<std::size_t>(n_) + 2;
-  grow_fill(list_ptr_, size, 0);
-  grow(list_, 2 * static_cast<std::size_t>(m_));
-  for (i32 d = 0; d < 2 * m_; ++d) ++list_ptr_[end[d] + 2];
-  for (i32 v = 0; v < n_; ++v) list_ptr_[v + 2] += list_ptr_[v + 1];
-  for (i32 d = 0; d < 2 * m_; ++d) list_[list_ptr_[end[d] + 1]++] = end[d ^ 1];
-
-  grow_fill(number_, n_, 0);
-  for (auto* v : {&preorder_, &cursor_, &father1_, &low1_, &low2_, &size1_}) grow(*v, size);
-  i32 clock = 1;
-  const auto enter = [&](i32 v, i32 father) {
-    number_[v] = clock;
-    preorder_[clock] = v;
-    father1_[clock] = father;
-    low1_[clock] = low2_[clock] = clock;
-    size1_[clock] = 1;
-    cursor_[clock] = list_ptr_[v];
-    return clock++;
-  };
-  i32 v = enter(0, 0);
-  while (true) {
-    const i32 node = preorder_[v], last = list_ptr_[node + 1], father = father1_[v];
-    i32 low1 = low1_[v], low2 = low2_[v], child = -1;
-    i32 k = cursor_[v];
-    for (; k < last; ++k) {
-      const i32 w = number_[list_[k]];
-      if (w == 0) {
-        child = list_[k++];
-        break;
-      }
-      if (w >= v || w == father) continue;
-      if (w < low1) {
-        low2 = low1;
-        low1 = w;
-      } else if (w > low1 && w < low2) {
-        low2 = w;
-      }
-    }
-    cursor_[v] = k;
-    low1_[v] = low1;
-    low2_[v] = low2;
-    if (child >= 0) {
-      v = enter(child, v);
-      continue;
-    }
-    if (father == 0) break;
-    size1_[father] += size1_[v];
-    i32& f1 = low1_[father];
-    i32& f2 = low2_[father];
-    if (low1 < f1) {
-      f2 = std::min(f1, low2);
-      f1 = low1;
-    } else if (low1 == f1) {
-      f2 = std::min(f2, low2);
-    } else {
-      f2 = std::min(f2, low1);
-    }
-    v = father;
-  }
-}
-
 /// Orders the out-edges of each node by the value phi of the papers: lowest return point first; for equal ones, arcs that also
 /// return elsewhere below v, then the frond, then arcs that do not.
-void SplitComponents::sort_out_lists(const i32* end) {
-  grow_fill(out_ptr1_, static_cast<std::size_t>(n_) + 3, 0);
+void SplitComponents::sort_out_lists(const PalmTree& tree) {
+  grow_fill(out_ptr1_, static_cast<std::size_t>(n_) + 2, 0);
   grow(out1_, m_);
-  const auto oriented = [&](i32 e) {
-    i32 a = number_[end[2 * e]], b = number_[end[2 * e + 1]];
-    if (a > b) std::swap(a, b);
-    return father1_[b] == a ? Edge{a, b} : Edge{b, a};
-  };
-  for (i32 e = 0; e < m_; ++e) ++out_ptr1_[oriented(e).source + 2];
-  for (i32 v = 1; v <= n_; ++v) out_ptr1_[v + 2] += out_ptr1_[v + 1];
+  const i32* const end = tree.end.data();
+  const auto is_arc = [&](i32 top, i32 bottom) { return tree.parent[bottom] == top; };
   for (i32 e = 0; e < m_; ++e) {
-    const Edge arc = oriented(e);
-    const i32 v = arc.source, w = arc.target;
-    const i32 key = arc.is_tree() ? 3 * low1_[w] + (low2_[w] < v ? 0 : 2) : 3 * w + 1;
-    out1_[out_ptr1_[v + 1]++] = {key, e};
+    const auto [top, bottom] = std::minmax(end[2 * e], end[2 * e + 1]);
+    ++out_ptr1_[(is_arc(top, bottom) ? top : bottom) + 2];
   }
-  const auto less = [](const Keyed& x, const Keyed& y) { return x.key < y.key; };
-  for (i32 v = 1; v <= n_; ++v) {
-    Keyed* const first = out1_.data() + out_ptr1_[v];
-    Keyed* const last = out1_.data() + out_ptr1_[v + 1];
+  for (i32 v = 0; v < n_; ++v) out_ptr1_[v + 2] += out_ptr1_[v + 1];
+  for (i32 e = 0; e < m_; ++e) {
+    const auto [top, bottom] = std::minmax(end[2 * e], end[2 * e + 1]);
+    if (is_arc(top, bottom))
+      out1_[out_ptr1_[top + 1]++] = {3 * tree.low1[bottom] + (tree.low2[bottom] < top ? 0 : 2), e, bottom};
+    else
+      out1_[out_ptr1_[bottom + 1]++] = {3 * top + 1, e, top};
+  }
+  const auto less = [](const OutEdge& x, const OutEdge& y) { return x.key < y.key; };
+  for (i32 v = 0; v < n_; ++v) {
+    OutEdge* const first = out1_.data() + out_ptr1_[v];
+    OutEdge* const last = out1_.data() + out_ptr1_[v + 1];
     if (last - first > 24) {
       std::sort(first, last, less);
       continue;
     }
-    for (Keyed* x = first + 1; x < last; ++x) {
-      const Keyed item = *x;
-      Keyed* y = x;
+    for (OutEdge* x = first + 1; x < last; ++x) {
+      const OutEdge item = *x;
+      OutEdge* y = x;
       for (; y > first && item.key < y[-1].key; --y) *y = y[-1];
       *y = item;
     }
   }
 }
 
-/// Second search, along the sorted lists: the first child of a node gets the largest numbers of its subtree. Moves everything to
-/// the new numbers and collects the fronds entering each node in the order of the search.
-void SplitComponents::renumber(const i32* end) {
+/// Numbers the nodes from 1 so that the first child of a node gets the largest numbers of its subtree, and moves everything to
+/// the new numbers.
+void SplitComponents::renumber(const PalmTree& tree) {
   const std::size_t size = static_cast<std::size_t>(n_) + 2;
-  grow(stack_, size);
-  for (auto* v : {&node_at_, &father_, &lowpt1_, &lowpt2_, &size_, &degree_, &tree_arc_}) grow(*v, size);
-  grow(out_ptr_, size + 1);
+  for (auto* v : {&number_, &node_at_, &father_, &lowpt1_, &lowpt2_, &size_, &tree_arc_}) grow(*v, size);
+  grow_fill(degree_, size, 0);
+  grow_fill(size1_, n_, 1);
+  grow(out_ptr_, size);
   grow(out_, m_);
-  std::vector<i32>& final_number = stack_;  // by preorder number
-  final_number[1] = 1;
-  for (i32 v = 1; v <= n_; ++v) {
-    i32 next = final_number[v] + 1;
-    for (i32 k = out_ptr1_[v + 1] - 1; k >= out_ptr1_[v]; --k) {
-      const i32 e = out1_[k].edge;
-      const i32 a = number_[end[2 * e]], w = a == v ? number_[end[2 * e + 1]] : a;
-      if (w < v) continue;  // a frond
-      final_number[w] = next;
-      next += size1_[w];
-    }
-  }
+  for (i32 v = n_ - 1; v > 0; --v) size1_[tree.parent[v]] += size1_[v];
   edge_.clear();
   edge_.reserve(static_cast<std::size_t>(m_) + m_ / 8 + 16);
   edge_.resize(m_);
-  for (i32 v = 1; v <= n_; ++v) {
-    const i32 x = final_number[v];
-    node_at_[x] = preorder_[v];
-    father_[x] = father1_[v] == 0 ? 0 : final_number[father1_[v]];
-    lowpt1_[x] = final_number[low1_[v]];
-    lowpt2_[x] = final_number[low2_[v]];
+  number_[0] = 1;
+  for (i32 v = 0; v < n_; ++v) {
+    i32 next = number_[v] + 1;
+    for (i32 k = out_ptr1_[v + 1] - 1; k >= out_ptr1_[v]; --k) {
+      const i32 w = out1_[k].target;
+      if (w < v) continue;  // a frond
+      number_[w] = next;
+      next += size1_[w];
+    }
+    const i32 x = number_[v];
+    node_at_[x] = v;
+    father_[x] = v == 0 ? 0 : number_[tree.parent[v]];
+    lowpt1_[x] = number_[tree.low1[v]];
+    lowpt2_[x] = number_[tree.low2[v]];
     size_[x] = size1_[v];
     out_ptr_[x + 1] = out_ptr1_[v + 1] - out_ptr1_[v];
-    degree_[x] = list_ptr_[preorder_[v] + 1] - list_ptr_[preorder_[v]];
   }
   out_ptr_[1] = 0;
   for (i32 x = 1; x <= n_; ++x) out_ptr_[x + 1] += out_ptr_[x];
-  for (i32 v = 1; v <= n_; ++v) {
-    const i32 x = final_number[v];
+  for (i32 v = 0; v < n_; ++v) {
+    const i32 x = number_[v];
     i32 k = out_ptr_[x];
+    degree_[x] += out_ptr1_[v + 1] - out_ptr1_[v];
     for (i32 j = out_ptr1_[v]; j < out_ptr1_[v + 1]; ++j) {
-      const i32 e = out1_[j].edge;
-      const i32 a = number_[end[2 * e]], b = number_[end[2 * e + 1]];
-      edge_[e] = {x, final_number[a == v ? b : a]};
-      if (edge_[e].is_tree()) tree_arc_[edge_[e].target] = e;
+      const i32 e = out1_[j].edge, y = number_[out1_[j].target];
+      edge_[e] = {x, y};
+      ++degree_[y];
+      if (x < y) tree_arc_[y] = e;
       out_[k++] = e;
     }
   }
-  // fronds entering each node
+}
+
+/// Searches along the sorted lists and collects the fronds entering each node in the order in which they are met.
+void SplitComponents::collect_fronds() {
+  const std::size_t size = static_cast<std::size_t>(n_) + 2;
   grow_fill(high_head_, size, -1);
   grow(high_tail_, size);
   high_of_.assign(m_, -1);
   high_items_.clear();
   high_items_.reserve(m_ - n_ + 1);
-  for (i32 x = 1; x <= n_; ++x) cursor_[x] = out_ptr_[x];
+  grow(cursor_, size);
+  std::copy_n(out_ptr_.begin(), n_ + 1, cursor_.begin());
   for (i32 v = 1; v != 0;) {
     if (cursor_[v] == out_ptr_[v + 1]) {
       v = father_[v];
@@ -191,18 +130,14 @@ void SplitComponents::renumber(const i32* end) {
     }
     const i32 e = out_[cursor_[v]++];
     const i32 w = edge_[e].target;
-    if (edge_[e].is_tree()) {
+    if (w > v) {
       v = w;
       continue;
     }
     const i32 item = static_cast<i32>(high_items_.size());
     high_items_.push_back({v, -1, true});
     high_of_[e] = item;
-    if (high_head_[w] < 0) {
-      high_head_[w] = item;
-    } else {
-      high_items_[high_tail_[w]].next = item;
-    }
+    (high_head_[w] < 0 ? high_head_[w] : high_items_[high_tail_[w]].next) = item;
     high_tail_[w] = item;
   }
 }
@@ -270,7 +205,7 @@ void SplitComponents::start_path(i32 low, i32 h, i32 b) {
 void SplitComponents::search_paths() {
   estack_.clear();
   tstack_.assign(1, Triple{0, 0, 0});  // a = 0 marks the end of a stack
-  for (i32 x = 1; x <= n_; ++x) cursor_[x] = out_ptr_[x];
+  std::copy_n(out_ptr_.begin(), n_ + 1, cursor_.begin());
   i32 v = 1;
   while (true) {
     if (cursor_[v] < out_ptr_[v + 1]) {

@@ -1,8 +1,8 @@
 // Split components of a biconnected graph: bonds of three edges, triangles and triconnected graphs.
 //
 // The path search of Hopcroft and Tarjan ("Dividing a graph into triconnected components", 1973) with the corrections of
-// Gutwenger and Mutzel ("A linear time implementation of SPQR-trees", 2001). In short: a depth-first search gives a palm tree of
-// tree arcs and fronds; the out-lists are sorted so that each arc leads to its lowest return point first (`sort_out_lists`), nodes are
+// Gutwenger and Mutzel ("A linear time implementation of SPQR-trees", 2001). In short: the depth-first search that found the block gives a
+// palm tree of tree arcs and fronds; the out-lists are sorted so that each arc leads to its lowest return point first (`sort_out_lists`), nodes are
 // renumbered so that later children have smaller numbers (`renumber`), and a last search (`search_paths`) finds separation pairs. Edges whose
 // search is complete wait on `estack_`; `tstack_` holds triples (h, a, b): {a, b} may be a pair of type 2 that cuts off the
 // nodes a .. h. When a pair is found, its component is taken from `estack_` and replaced by a virtual edge.
@@ -16,10 +16,18 @@
 
 namespace planegraph {
 
+/// A biconnected graph with a palm tree. Node ids are preorder numbers of the search; low1 and low2 are the two smallest ids among
+/// the node itself and all that fronds from its subtree reach.
+struct PalmTree {
+  i32 n = 0, m = 0;
+  std::vector<i32> end;     // end[2e], end[2e + 1]: the ends of edge e
+  std::vector<i32> parent;  // of node 0 anything
+  std::vector<i32> low1, low2;
+};
+
 class SplitComponents {
  public:
-  /// Nodes 0..n-1; end[2e], end[2e + 1] are the ends of edge e.
-  void run(i32 n, i32 m, const i32* end);
+  void run(const PalmTree& tree);
 
   i32 num_real = 0;                      // edges below this id are real
   i32 num_edges() const { return static_cast<i32>(edge_.size()); }
@@ -42,13 +50,13 @@ class SplitComponents {
   struct Triple {
     i32 h, a, b;
   };
-  struct Keyed {
-    i32 key, edge;
+  struct OutEdge {
+    i32 key, edge, target;  // target by preorder; an arc if it is larger than the source
   };
 
-  void search(const i32* end);
-  void sort_out_lists(const i32* end);
-  void renumber(const i32* end);
+  void sort_out_lists(const PalmTree& tree);
+  void renumber(const PalmTree& tree);
+  void collect_fronds();
   void search_paths();
   void start_path(i32 low, i32 h, i32 b);
   void type_two_pairs(i32 v, i32& w);
@@ -65,14 +73,12 @@ class SplitComponents {
   void leave_high(i32 e);
 
   i32 n_ = 0, m_ = 0, opened_ = 0;
-  // first search, indexed by node; then by preorder number
-  std::vector<i32> list_ptr_, list_, number_, preorder_, cursor_, stack_;
-  std::vector<i32> father1_, low1_, low2_, size1_;
-  std::vector<i32> out_ptr1_;
-  std::vector<Keyed> out1_;
+  // by preorder number
+  std::vector<i32> out_ptr1_, size1_, number_;
+  std::vector<OutEdge> out1_;
   // path search, indexed by final number 1..n
   std::vector<i32> node_at_, father_, lowpt1_, lowpt2_, size_, degree_, tree_arc_;
-  std::vector<i32> out_ptr_, out_;
+  std::vector<i32> out_ptr_, out_, cursor_;
   std::vector<Edge> edge_;
   std::vector<i32> estack_;
   std::vector<Triple> tstack_;

@@ -44,7 +44,8 @@ class SpqrNode:
         theta: position in the parent's walk at which the common virtual edge is met first, 0 at the root.
         level: height in the SPQR tree of the block, leaves 0.
         block: index of its block.
-        is_set: True for a rigid component that is not planar; its darts come in pairs without order, kappa = positions = 0.
+        is_set: True for a rigid component that is not planar, and for a component whose walk could only be chosen by telling such
+            components apart; its darts come in pairs d, reverse of d, without order, kappa = positions = 0.
     """
 
     index: int
@@ -212,7 +213,7 @@ def _skeleton(kind: str, is_set: bool, walk: list, edge: list, other: list) -> t
     """Each edge of the skeleton once. In S the walk meets each once; in Q, P and sets the two darts of an edge stand side by
     side; in R they are apart, and are told by the edge id or by the SPQR node behind."""
     k = len(walk)
-    if kind == "S":
+    if kind == "S" and not is_set:
         chosen = range(k)
     elif kind == "R" and not is_set:
         seen: dict[tuple[int, int], int] = {}

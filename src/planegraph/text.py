@@ -86,7 +86,7 @@ class _Renderer:
         return f"block {index}: {len(block.nodes)} nodes, {len(block.edges)} edges, {len(block.spqr_nodes)} SPQR nodes"
 
     def spqr(self, c: SpqrNode) -> str:
-        shape = _SHAPE[c.type].format(len(c.edges)) if not c.is_set else f"not planar, {len(c.edges)} edges"
+        shape = _SHAPE[c.type].format(len(c.edges)) + (", as a set" if c.is_set else "")
         virtual = len(c.virtual_edges)
         where = f", at theta {c.theta}" if c.parent is not None else ""
         more = f", {virtual} virtual" if virtual else ""
