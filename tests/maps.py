@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from functools import lru_cache
 
+import graphs
 import networkx as nx
-from plain import Plain
+from plain import Plain, identify, replace_edge
 
 
 def apollonian(n: int, rng: random.Random) -> Plain:
@@ -88,3 +89,45 @@ def polyhedra(count: int, largest: int = 10, seed: int = 0) -> tuple[Plain, ...]
     """A pool of random polyhedra on 4..largest nodes."""
     rng = random.Random(seed)
     return tuple(polyhedron(rng.randint(4, largest), rng, rng.choice((0.0, 0.3, 0.6, 1.0))) for _ in range(count))
+
+
+@lru_cache(maxsize=1)
+def nonplanar_lookalikes() -> tuple[Plain, ...]:
+    """Cubic, 3-connected, not planar, on 8 nodes: as plain sets of darts they are all the same, as graphs they are not."""
+    found: list[nx.Graph] = []
+    for seed in range(200):
+        graph = nx.random_regular_graph(3, 8, seed=seed)
+        g = Plain.of(8, graph.edges)
+        if is_three_connected_brute_force(g) and not nx.check_planarity(graph)[0]:
+            if not any(nx.is_isomorphic(graph, other) for other in found):
+                found.append(graph)
+    assert len(found) > 1
+    return tuple(Plain.of(8, graph.edges) for graph in found)
+
+
+def host_of_lookalikes(rng: random.Random) -> Plain:
+    """A symmetric graph with lookalikes on its edges and at its nodes: most ties in it prove nothing."""
+    host = rng.choice(
+        (
+            graphs.cycle(rng.randint(3, 6)),
+            graphs.book(rng.randint(2, 5)),
+            graphs.complete_bipartite(2, rng.randint(3, 5)),
+            graphs.complete(4),
+            graphs.prism(3),
+            graphs.wheel(4),
+            graphs.star(rng.randint(2, 4)),
+            graphs.path(rng.randint(2, 4)),
+            rng.choice(nonplanar_lookalikes()),
+        )
+    )
+    pool = rng.sample(nonplanar_lookalikes(), 2)
+    edges = rng.random()
+    g = host
+    for e in reversed(range(len(host.edges))):
+        if rng.random() < edges:
+            other = rng.choice(pool)
+            g = replace_edge(g, e, other, rng.randrange(12), flip=rng.random() < 0.5, keep=rng.random() < 0.3)
+    for v in range(host.n):
+        if rng.random() < 0.3:
+            g = identify(g, rng.choice(pool), v, rng.randrange(8))
+    return g

@@ -38,6 +38,12 @@ def glued_graphs(draw, max_skeletons: int = 12, nonplanar: bool = False) -> Glue
 
 
 @st.composite
+def lookalike_graphs(draw) -> Plain:
+    """Symmetric graphs whose parts are not planar and look alike as plain sets."""
+    return maps.host_of_lookalikes(random.Random(draw(seeds)))
+
+
+@st.composite
 def unions(draw, parts: st.SearchStrategy[Plain], copies: int = 3) -> Plain:
     """Disjoint unions, with repeated components."""
     chosen = draw(st.lists(parts, min_size=1, max_size=2))

@@ -8,7 +8,7 @@ from collections import Counter
 import graphs
 import pytest
 from hypothesis import given
-from strategies import any_planar, glued_graphs, labels_on, seeds
+from strategies import any_planar, glued_graphs, labels_on, lookalike_graphs, seeds
 
 import planegraph as pg
 
@@ -39,6 +39,13 @@ def test_families(name):
 
 @given(labels_on(glued_graphs(10, nonplanar=True).map(lambda glued: glued.graph)), seeds)
 def test_glued_graphs(g, seed):
+    d = as_set(g)
+    d.check()
+    assert profile(as_set(g.shuffled(random.Random(seed))[0])) == profile(d), g
+
+
+@given(labels_on(lookalike_graphs()), seeds)
+def test_lookalikes(g, seed):
     d = as_set(g)
     d.check()
     assert profile(as_set(g.shuffled(random.Random(seed))[0])) == profile(d), g

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory.hpp"
+#include "small_sort.hpp"
 
 namespace planegraph {
 namespace {
@@ -85,7 +86,7 @@ void Coder::append(const GraphView& view, const Graph& g, const std::vector<i32>
       const i32 d = g.out[k], j = canonical[g.end[d ^ 1]];
       if (j > i) neighbours_.push_back(static_cast<u64>(j) << 32 | static_cast<u32>(d));
     }
-    std::sort(neighbours_.begin(), neighbours_.end());
+    small_sort(neighbours_.begin(), neighbours_.end());
     w.varint(neighbours_.size());
     i32 previous = i;
     for (const u64 item : neighbours_) {

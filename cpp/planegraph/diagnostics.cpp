@@ -8,12 +8,17 @@ namespace {
 
 /// The map as a Rigid, with the arrays it points to.
 struct OwnedRigid {
-  OwnedRigid(const ColouredMap& map, const std::vector<i32>& rotation)
-      : next(rotation), prev(rotation.size()), no_hanging(map.n, 0) {
-    for (std::size_t d = 0; d < next.size(); ++d) prev[next[d]] = static_cast<i32>(d);
-    rigid = {0, 2 * map.m, map.edges, next.data(), prev.data(), map.dart_colours, {map.node_colours, no_hanging.data(), -1}};
+  OwnedRigid(const ColouredMap& map, const std::vector<i32>& next) : entries(map.m), turns(map.m) {
+    for (i32 e = 0; e < map.m; ++e)
+      entries[e] = {{map.edges[2 * e], map.edges[2 * e + 1]}, {map.dart_colours[2 * e], map.dart_colours[2 * e + 1]}, e, -1, 0, 1};
+    for (i32 d = 0; d < 2 * map.m; ++d) {
+      turns[d >> 1].dart[d & 1] = next[d];
+      turns[next[d] >> 1].dart[2 + (next[d] & 1)] = d;
+    }
+    rigid = {0, 2 * map.m, entries.data(), turns.data(), {map.node_colours, -1}};
   }
-  std::vector<i32> next, prev, no_hanging;
+  std::vector<Entry> entries;
+  std::vector<Turn> turns;
   Rigid rigid;
 };
 

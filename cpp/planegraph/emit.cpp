@@ -3,28 +3,29 @@
 #include <algorithm>
 
 #include "memory.hpp"
+#include "small_sort.hpp"
 
 namespace planegraph {
 
 struct Emitter::Context {
   const Graph& g;
   const Blocks& blocks;
-  const Spqr& spqr;
+  Spqr& spqr;
   const Rotations& rotations;
   Walks& walks;
   bool tables;
   Packed& out;
 };
 
-void Emitter::run(const Graph& g, const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, Walks& walks, bool tables,
+void Emitter::run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotations& rotations, Walks& walks, bool tables,
                   Packed& out) {
   const Context x{g, blocks, spqr, rotations, walks, tables, out};
   grow_fill(canonical, g.n, -1);
   grow_fill(last_block_, g.n, -1);
   grow_fill(last_spqr_, g.n, -1);
-  grow_fill(spqr_row_, spqr.count, -1);
-  grow(theta_, spqr.count);
-  grow(side_, spqr.count);
+  grow_fill(spqr_row_, spqr.count(), -1);
+  grow(theta_, spqr.count());
+  grow(side_, spqr.count());
   grow(block_row_, blocks.count);
   grow(cut_row_, blocks.num_cuts);
   grow(component_row_, g.num_components);
@@ -69,9 +70,8 @@ void Emitter::reserve_rows(const Context& x) {
   Packed& out = x.out;
   const Spqr& spqr = x.spqr;
   i64 walk = 0;
-  for (i32 c = 0; c < spqr.count; ++c) walk += spqr.type[c] == kS && !x.walks.is_set[c] ? spqr.size(c) : 2 * i64{spqr.size(c)};
-  // a cycle may still become a set when its parent is one
-  if (!x.rotations.all_planar) walk = 2 * i64{spqr.num_entries};
+  for (const SpqrNode& node : spqr.nodes) walk += node.type == kS ? node.size() : 2 * i64{node.size()};
+  if (!x.rotations.all_planar) walk = 2 * i64{spqr.num_entries()};  // cycles may be sets
   for (auto* ptr : {&out.walk_ptr, &out.spqr_ptr, &out.block_ptr, &out.cut_ptr, &out.node_spqr_ptr, &out.node_block_ptr})
     if (ptr->empty()) ptr->push_back(0);
   const i64 walk_at = out.walk_ptr.back(), node_spqr_at = out.node_spqr_ptr.back(), node_block_at = out.node_block_ptr.back();
@@ -80,11 +80,11 @@ void Emitter::reserve_rows(const Context& x) {
   for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
     column->resize(walk_at + walk);
   for (auto* column : {&out.spqr_type, &out.spqr_set, &out.spqr_parent, &out.spqr_theta, &out.spqr_level, &out.spqr_block})
-    column->resize(spqr_at_ + spqr.count);
-  out.spqr_ptr.push_back(spqr_at_ + spqr.count);
+    column->resize(spqr_at_ + spqr.count());
+  out.spqr_ptr.push_back(spqr_at_ + spqr.count());
   // nodes in skeletons: k for a cycle, 2 for a bond; a rigid skeleton has fewer nodes than edges
   i64 incidences = 0;
-  for (i32 c = 0; c < spqr.count; ++c) incidences += spqr.type[c] == kP || spqr.type[c] == kQ ? 2 : spqr.size(c);
+  for (const SpqrNode& node : spqr.nodes) incidences += node.type == kP || node.type == kQ ? 2 : node.size();
   out.node_spqr_node.resize(node_spqr_at + incidences);
   out.node_spqr_spqr.resize(node_spqr_at + incidences);
   const i64 in_blocks = x.blocks.count == 0 ? 0 : x.blocks.node_ptr[x.blocks.count];
@@ -115,10 +115,49 @@ void Emitter::order_components(const Context& x) {
 }
 
 /// Gives a node its canonical index at its first visit; a cut node that is met first here is a child of this block.
-void Emitter::number(const Context& x, i32 v) {
+inline void Emitter::number(const Context& x, i32 v) {
   if (canonical[v] >= 0) return;
   canonical[v] = next_number_++;
   if (x.blocks.cut_of[v] >= 0) queue_.push_back(x.blocks.count + x.blocks.cut_of[v]);
+}
+
+/// The SPQR node across a virtual edge joins the queue when the edge is met first.
+inline void Emitter::meet(i32 neighbour, i32 side, i32 position) {
+  if (spqr_row_[neighbour] >= 0) return;  // met before, or the parent
+  spqr_row_[neighbour] = next_spqr_row_++;
+  theta_[neighbour] = position;
+  side_[neighbour] = side;
+  spqr_queue_.push_back(neighbour);
+}
+
+/// One entry of the walk in the given row of the SPQR table.
+inline void Emitter::put(const Context& x, i32 row, i32 dart, i32 kappa, i32 position, bool first_visit) {
+  const Entry& entry = x.spqr.entries[dart >> 1];
+  const i32 v = entry.end[dart & 1];
+  if (first_visit) number(x, v);
+  i32 edge = -1, other = -1;
+  if (entry.real < 0) {
+    const i32 neighbour = x.spqr.entries[entry.twin].owner;
+    meet(neighbour, dart & 1, position);
+    other = spqr_row_[neighbour];
+  } else {
+    edge = x.g.edge_of[entry.real];
+  }
+  if (!x.tables) return;
+  const i32 node = x.g.node_of[v];
+  *at_.walk_node++ = node;
+  *at_.walk_edge++ = edge;
+  *at_.walk_other++ = other;
+  *at_.walk_kappa++ = kappa;
+  *at_.walk_pos++ = position;
+  *at_.walk_spqr++ = row;
+  if (!first_visit) return;
+  *at_.node_spqr_node++ = node;
+  *at_.node_spqr_spqr++ = row;
+  if (last_block_[v] == b_) return;
+  last_block_[v] = b_;
+  *at_.node_block_node++ = node;
+  *at_.node_block_block++ = block_row_[b_];
 }
 
 void Emitter::emit_cut(const Context& x, i32 cut) {
@@ -135,7 +174,7 @@ void Emitter::emit_cut(const Context& x, i32 cut) {
   sorted_.clear();
   for (i32 k = blocks.child_ptr[cut]; k < blocks.child_ptr[cut + 1]; ++k)
     sorted_.emplace_back(x.walks.block_class[blocks.child[k]], blocks.child[k]);
-  std::sort(sorted_.begin(), sorted_.end());
+  small_sort(sorted_.begin(), sorted_.end());
   for (const auto& [rank, b] : sorted_) queue_.push_back(b);
 }
 
@@ -159,24 +198,26 @@ void Emitter::emit_block(const Context& x, i32 b) {
     if (!x.tables) continue;
     Packed& out = x.out;
     const i64 at = spqr_at_ + spqr_row_[c];
-    out.spqr_type[at] = x.spqr.type[c];
-    out.spqr_set[at] = x.walks.is_set[c];
-    out.spqr_parent[at] = x.walks.parent[c] < 0 ? -1 : spqr_row_[x.walks.parent[c]];
+    const SpqrNode& node = x.spqr.nodes[c];
+    out.spqr_type[at] = node.type;
+    out.spqr_set[at] = node.is_set;
+    out.spqr_parent[at] = node.parent < 0 ? -1 : spqr_row_[node.parent];
     out.spqr_theta[at] = theta_[c];
-    out.spqr_level[at] = x.walks.level[c];
+    out.spqr_level[at] = node.level;
     out.spqr_block[at] = row;
   }
 }
 
 void Emitter::emit_walk(const Context& x, i32 c) {
   Walks& walks = x.walks;
-  if (walks.is_set[c]) {
+  const SpqrNode& node = x.spqr.nodes[c];
+  if (node.is_set) {
     emit_set(x, c);
     return;
   }
-  const bool root = walks.parent[c] < 0;
-  const i32 dart = root ? walks.start[c].dart : 2 * walks.up[c] + side_[c];
-  switch (x.spqr.type[c]) {
+  const bool root = node.parent < 0;
+  const i32 dart = root ? walks.start[c].dart : 2 * node.up + side_[c];
+  switch (node.type) {
     case kS:
       emit_cycle(x, c, dart);
       break;
@@ -187,103 +228,70 @@ void Emitter::emit_walk(const Context& x, i32 c) {
       emit_edge(x, c, dart);
       break;
     default: {
-      const bool mirror = root ? walks.start[c].mirror : walks.mirror[2 * c + side_[c]] != 0;
-      const Rigid skeleton = walks.rigid(x.g, x.blocks, x.spqr, x.rotations, c);
+      const bool mirror = root ? walks.start[c].mirror : node.mirror[side_[c]] != 0;
+      const Rigid skeleton = walks.rigid(x.blocks, x.spqr, x.rotations, c);
+      const i32 row = spqr_row_[c];
       i32 position = 0;
-      walks.weinberg.walk(skeleton.end, skeleton.rotation(mirror), dart, skeleton.num_darts, [&](i32 d, i32 kappa, bool first) {
-        put(x, c, d, kappa, ++position, first);
+      walks.weinberg.walk(skeleton, dart, mirror, [&](i32 d, i32 kappa, bool first) {
+        put(x, row, d, kappa, ++position, first);
         return true;
       });
     }
   }
 }
 
-/// One walk entry.
-void Emitter::put(const Context& x, i32 c, i32 dart, i32 kappa, i32 position, bool first_visit) {
-  const Spqr& spqr = x.spqr;
-  const i32 entry = dart >> 1, v = spqr.end[dart];
-  if (first_visit) number(x, v);
-  const i32 edge = spqr.real[entry];
-  if (edge < 0) meet_child(x, entry, dart & 1, position);
-  if (!x.tables) return;
-  const i32 node = x.g.node_of[v], row = spqr_row_[c];
-  *at_.walk_node++ = node;
-  *at_.walk_edge++ = edge < 0 ? -1 : x.g.edge_of[edge];
-  *at_.walk_other++ = edge < 0 ? spqr_row_[spqr.across(entry)] : -1;
-  *at_.walk_kappa++ = kappa;
-  *at_.walk_pos++ = position;
-  *at_.walk_spqr++ = row;
-  if (!first_visit) return;
-  *at_.node_spqr_node++ = node;
-  *at_.node_spqr_spqr++ = row;
-  if (last_block_[v] == b_) return;
-  last_block_[v] = b_;
-  *at_.node_block_node++ = node;
-  *at_.node_block_block++ = block_row_[b_];
-}
-
-/// The SPQR node across a virtual edge joins the queue when the edge is met first.
-void Emitter::meet_child(const Context& x, i32 entry, i32 side, i32 position) {
-  const i32 child = x.spqr.across(entry);
-  if (spqr_row_[child] >= 0) return;  // met before, or the parent
-  spqr_row_[child] = next_spqr_row_++;
-  theta_[child] = position;
-  side_[child] = side;
-  spqr_queue_.push_back(child);
-}
-
 void Emitter::emit_cycle(const Context& x, i32 c, i32 dart) {
   const Spqr& spqr = x.spqr;
-  const i32 first = spqr.entry_ptr[c], last = spqr.entry_ptr[c + 1];
-  const bool along = (dart & 1) != spqr.forward[dart >> 1];
+  const SpqrNode& node = spqr.nodes[c];
+  const bool along = spqr.runs_along(dart);
+  const i32 row = spqr_row_[c];
   i32 y = dart >> 1;
-  for (i32 k = 1; k <= last - first; ++k) {
-    put(x, c, 2 * y + (along ? 1 - spqr.forward[y] : spqr.forward[y]), k, k, true);
+  for (i32 k = 1; k <= node.size(); ++k) {
+    put(x, row, spqr.cycle_dart(y, along), k, k, true);
     if (along)
-      y = y + 1 == last ? first : y + 1;
+      y = y + 1 == node.last ? node.first : y + 1;
     else
-      y = y == first ? last - 1 : y - 1;
+      y = y == node.first ? node.last - 1 : y - 1;
   }
 }
 
 /// The edge at which the bond hangs first, then the others by token.
 void Emitter::emit_bond(const Context& x, i32 c, i32 dart) {
   const Spqr& spqr = x.spqr;
-  const i32 u = spqr.end[dart];
+  const SpqrNode& node = spqr.nodes[c];
+  const i32 u = spqr.end(dart);
   sorted_.clear();
-  for (i32 y = spqr.entry_ptr[c]; y < spqr.entry_ptr[c + 1]; ++y) {
-    const i32 d = 2 * y + (spqr.end[2 * y] != u);
-    sorted_.emplace_back(y == x.walks.up[c] ? -1 : x.walks.token[d], d);
+  for (i32 y = node.first; y < node.last; ++y) {
+    const i32 d = spqr.dart_from(y, u);
+    sorted_.emplace_back(y == node.up ? -1 : spqr.token(d), d);
   }
-  std::sort(sorted_.begin(), sorted_.end());
+  small_sort(sorted_.begin(), sorted_.end());
+  const i32 row = spqr_row_[c];
   i32 position = 0;
   for (const auto& [token, d] : sorted_) {
     ++position;
-    put(x, c, d, 1, position, position == 1);
-    put(x, c, d ^ 1, 2, position, position == 1);
+    for (i32 way = 0; way < 2; ++way) put(x, row, d ^ way, 1 + way, position, position == 1);
   }
 }
 
 void Emitter::emit_edge(const Context& x, i32 c, i32 dart) {
-  put(x, c, dart, 1, 1, true);
-  put(x, c, dart ^ 1, 2, 2, true);
+  for (i32 way = 0; way < 2; ++way) put(x, spqr_row_[c], dart ^ way, 1 + way, 1 + way, true);
 }
 
 /// All darts, without positions. A child whose two directions cannot be told apart becomes a set too.
 void Emitter::emit_set(const Context& x, i32 c) {
-  const Spqr& spqr = x.spqr;
-  Walks& walks = x.walks;
-  for (i32 y = spqr.entry_ptr[c]; y < spqr.entry_ptr[c + 1]; ++y) {
-    if (spqr.real[y] < 0 && spqr_row_[spqr.across(y)] < 0) {
-      const i32 ahead = walks.token[2 * y], back = walks.token[2 * y + 1];
-      if (ahead == back) walks.is_set[spqr.across(y)] = 1;
-      meet_child(x, y, back < ahead, 0);
+  Spqr& spqr = x.spqr;
+  for (i32 y = spqr.nodes[c].first; y < spqr.nodes[c].last; ++y) {
+    const Entry& entry = spqr.entries[y];
+    if (entry.real < 0 && spqr_row_[spqr.across(y)] < 0) {
+      if (entry.token[0] == entry.token[1]) spqr.nodes[spqr.across(y)].is_set = 1;
+      meet(spqr.across(y), entry.token[1] < entry.token[0], 0);
     }
     for (i32 side = 0; side < 2; ++side) {
-      const i32 v = spqr.end[2 * y + side];
+      const i32 v = entry.end[side];
       const bool first = last_spqr_[v] != c;
       last_spqr_[v] = c;
-      put(x, c, 2 * y + side, 0, 0, first);
+      put(x, spqr_row_[c], 2 * y + side, 0, 0, first);
     }
   }
 }

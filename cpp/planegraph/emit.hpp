@@ -14,7 +14,7 @@ namespace planegraph {
 class Emitter {
  public:
   /// Appends one graph to `out`; the tables only if `tables` is set, the labelling always.
-  void run(const Graph& g, const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, Walks& walks, bool tables, Packed& out);
+  void run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotations& rotations, Walks& walks, bool tables, Packed& out);
 
   std::vector<i32> canonical;  // node -> canonical index
 
@@ -37,8 +37,8 @@ class Emitter {
   void emit_bond(const Context& x, i32 c, i32 dart);
   void emit_edge(const Context& x, i32 c, i32 dart);
   void emit_set(const Context& x, i32 c);
-  void put(const Context& x, i32 c, i32 dart, i32 kappa, i32 position, bool first_visit);
-  void meet_child(const Context& x, i32 entry, i32 side, i32 position);
+  void put(const Context& x, i32 row, i32 dart, i32 kappa, i32 position, bool first_visit);
+  void meet(i32 neighbour, i32 side, i32 position);
   void number(const Context& x, i32 node);
 
   i32 next_number_ = 0;

@@ -140,11 +140,12 @@ i64 Graph::rank_rows(const LabelView& labels, i64 count, std::vector<i64>& rank)
 
 void Graph::rank_node_labels(const LabelView& labels) {
   grow(label, n);
+  num_labels = 1;
   if (labels.width == 0) {
     std::fill_n(label.begin(), n, 0);
     return;
   }
-  rank_rows(labels, n, rank_);
+  num_labels = static_cast<i32>(rank_rows(labels, n, rank_));
   for (i32 v = 0; v < n; ++v) label[v] = static_cast<i32>(rank_[node_of[v]]);
 }
 

@@ -21,6 +21,7 @@ class Graph {
   i32 n = 0, m = 0;
   i32 num_components = 0;
   i32 num_tokens = 1;          // tokens are in [0, num_tokens)
+  i32 num_labels = 1;          // labels are in [0, num_labels)
   std::vector<i32> node_of;    // new node -> input node
   std::vector<i32> edge_of;    // new edge -> input edge
   std::vector<i32> end;        // end[d]: source of dart d, so end[d ^ 1] is its target; end[2e] < end[2e + 1]

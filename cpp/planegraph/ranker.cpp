@@ -8,10 +8,13 @@ u64 Ranker::hash(i32 k) const {
   const i32* x = begin(k);
   const std::size_t n = length(k);
   u64 h = n;
-  for (std::size_t i = 0; i < n; ++i) {
-    h = (h ^ static_cast<u32>(x[i])) * 0x9E3779B97F4A7C15ull;
+  const auto mix = [&h](u64 value) {
+    h = (h ^ value) * 0x9E3779B97F4A7C15ull;
     h ^= h >> 32;
-  }
+  };
+  std::size_t i = 0;
+  for (; i + 1 < n; i += 2) mix(static_cast<u64>(static_cast<u32>(x[i + 1])) << 32 | static_cast<u32>(x[i]));
+  if (i < n) mix(static_cast<u32>(x[i]));
   return h;
 }
 

@@ -19,6 +19,11 @@ class Ranker {
     start_.assign(1, 0);
   }
   void push(i32 x) { data_.push_back(x); }
+  /// Room for k more values of the open sequence, to be written by the caller.
+  i32* extend(std::size_t k) {
+    data_.resize(data_.size() + k);
+    return data_.data() + data_.size() - k;
+  }
   void close() { start_.push_back(data_.size()); }
   i32 count() const { return static_cast<i32>(start_.size()) - 1; }
   std::vector<i32>& data() { return data_; }

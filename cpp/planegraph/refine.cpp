@@ -42,18 +42,17 @@ void Refiner::classes(const Rigid& rigid, std::vector<i32>& state_class) {
 /// Ranks the nodes by (degree, colour).
 void Refiner::rank_nodes(const Rigid& rigid) {
   i32 bound = 0;
-  for (i32 d = rigid.first; d < rigid.first + rigid.num_darts; ++d) bound = std::max(bound, rigid.end[d] + 1);
+  for (i32 d = rigid.first; d < rigid.first + rigid.num_darts; ++d) bound = std::max(bound, rigid.end(d) + 1);
   grow(degree_, bound);
   grow(node_rank_, bound);
   nodes_.clear();
-  for (i32 d = rigid.first; d < rigid.first + rigid.num_darts; ++d) degree_[rigid.end[d]] = 0;
+  for (i32 d = rigid.first; d < rigid.first + rigid.num_darts; ++d) degree_[rigid.end(d)] = 0;
   for (i32 d = rigid.first; d < rigid.first + rigid.num_darts; ++d)
-    if (degree_[rigid.end[d]]++ == 0) nodes_.push_back(rigid.end[d]);
+    if (degree_[rigid.end(d)]++ == 0) nodes_.push_back(rigid.end(d));
   ranker_.clear();
   for (const i32 v : nodes_) {
     ranker_.push(degree_[v]);
-    ranker_.push(rigid.colours.first(v));
-    ranker_.push(rigid.colours.second(v));
+    ranker_.push(rigid.colours(v));
     ranker_.close();
   }
   num_node_ranks_ = ranker_.finish();
@@ -70,14 +69,14 @@ bool Refiner::rare_candidates(const Rigid& rigid) {
   ranker_.clear();
   for (i32 k = 0; k < rigid.num_darts; ++k) {
     const i32 d = rigid.first + k;
-    if (node_rank_[rigid.end[d]] != rarest) continue;
+    if (node_rank_[rigid.end(d)] != rarest) continue;
     for (i32 mirror = 0; mirror < 2; ++mirror) {
-      const i32 turn = rigid.rotation(mirror != 0)[d];
+      const i32 turn = rigid.turn(d, mirror != 0);
       candidates_.push_back(2 * k + mirror);
-      ranker_.push(node_rank_[rigid.end[d ^ 1]]);
-      ranker_.push(rigid.token[d]);
-      ranker_.push(node_rank_[rigid.end[turn ^ 1]]);
-      ranker_.push(rigid.token[turn]);
+      ranker_.push(node_rank_[rigid.end(d ^ 1)]);
+      ranker_.push(rigid.token(d));
+      ranker_.push(node_rank_[rigid.end(turn ^ 1)]);
+      ranker_.push(rigid.token(turn));
       ranker_.close();
     }
   }
@@ -103,12 +102,12 @@ void Refiner::face_ranks(const Rigid& rigid) {
     i32 size = 0;
     for (i32 d = first + k;;) {
       ++size;
-      d = rigid.next[d ^ 1];
+      d = rigid.turn(d ^ 1, false);
       if (d == first + k) break;
     }
     for (i32 d = first + k;;) {
       face_rank_[d - first] = size;
-      d = rigid.next[d ^ 1];
+      d = rigid.turn(d ^ 1, false);
       if (d == first + k) break;
     }
     position_[size] = 1;
@@ -127,15 +126,15 @@ void Refiner::initial_partition(const Rigid& rigid) {
   grow(class_, states);
   face_ranks(rigid);
   grow(token_rank_, darts);
-  const i32* token = rigid.token + rigid.first;
-  const auto [low, high] = std::minmax_element(token, token + darts);
-  if (*low == *high) {
+  bool uniform = true;
+  for (i32 k = 0; k < darts && uniform; ++k) uniform = rigid.token(rigid.first + k) == rigid.token(rigid.first);
+  if (uniform) {
     std::fill_n(token_rank_.begin(), darts, 0);
     num_token_ranks_ = 1;
   } else {
     ranker_.clear();
     for (i32 k = 0; k < darts; ++k) {
-      ranker_.push(token[k]);
+      ranker_.push(rigid.token(rigid.first + k));
       ranker_.close();
     }
     num_token_ranks_ = ranker_.finish();
@@ -144,7 +143,7 @@ void Refiner::initial_partition(const Rigid& rigid) {
   // the face beside (d, mirror) is the one beside (reverse(d), embedding)
   const auto key = [&](i32 s) {
     const i32 k = s >> 1;
-    return (static_cast<u64>(node_rank_[rigid.end[rigid.first + k]]) * num_face_ranks_ + face_rank_[k ^ (s & 1)]) *
+    return (static_cast<u64>(node_rank_[rigid.end(rigid.first + k)]) * num_face_ranks_ + face_rank_[k ^ (s & 1)]) *
                num_token_ranks_ + token_rank_[k];
   };
   const u64 keys = static_cast<u64>(num_node_ranks_) * num_face_ranks_ * num_token_ranks_;
@@ -216,7 +215,7 @@ bool Refiner::refine(const Rigid& rigid, bool stop_early) {
       for (const i32 s : snapshot_) {
         // the state that this move takes to s: turning in the embedding is undone by turning in the mirror image
         const i32 d = first + (s >> 1);
-        const i32 source = move == 0 ? 2 * (rigid.rotation((s & 1) == 0)[d] - first) + (s & 1) : s ^ 2;
+        const i32 source = move == 0 ? 2 * (rigid.turn(d, (s & 1) == 0) - first) + (s & 1) : s ^ 2;
         const i32 c = class_[source];
         if (size_[c] == 1) continue;
         if (hit_[c] == 0) touched_.push_back(c);

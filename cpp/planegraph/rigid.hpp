@@ -1,29 +1,33 @@
 // A rigid skeleton as the walks see it: embedded, with colours on nodes and tokens on darts.
 #pragma once
 
-#include "types.hpp"
+#include "spqr.hpp"
 
 namespace planegraph {
 
-/// Colours of the nodes of one block. The parent cut node is marked: without that, a symmetry of the block that does not extend
-/// to the graph could pick the walk. A node's colour is (label, marked?) and the class of what hangs at it.
+/// Colours of the nodes of one block: `paint` stands for a node's label together with what hangs at it. The parent cut node is
+/// marked: without that, a symmetry of the block that does not extend to the graph could pick the walk.
 struct Colours {
-  const i32* label;
-  const i32* hang;
+  const i32* paint;
   i32 marked;  // node or -1
-  i32 first(i32 v) const { return 2 * label[v] + (v == marked); }
-  i32 second(i32 v) const { return v == marked ? 0 : hang[v]; }
+  i32 operator()(i32 v) const { return v == marked ? -1 - paint[v] : paint[v]; }
 };
 
-/// Darts first .. first + num_darts - 1; end, next, prev and token are indexed by dart.
+/// The darts that follow the two darts of an entry around their source nodes: [0], [1] counter-clockwise in the embedding,
+/// [2], [3] in its mirror image.
+struct Turn {
+  i32 dart[4];
+};
+
+/// Darts first .. first + num_darts - 1 of an array of entries.
 struct Rigid {
   i32 first, num_darts;
-  const i32* end;
-  const i32* next;  // counter-clockwise
-  const i32* prev;  // clockwise: the rotation of the mirror image
-  const i32* token;
+  const Entry* entries;
+  const Turn* turns;
   Colours colours;
-  const i32* rotation(bool mirror) const { return mirror ? prev : next; }
+  i32 end(i32 d) const { return entries[d >> 1].end[d & 1]; }
+  i32 token(i32 d) const { return entries[d >> 1].token[d & 1]; }
+  i32 turn(i32 d, bool mirror) const { return turns[d >> 1].dart[(mirror ? 2 : 0) + (d & 1)]; }
 };
 
 /// Where a walk starts. `tied`: another start gives the same code.

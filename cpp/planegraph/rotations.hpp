@@ -1,11 +1,11 @@
-// Planar embeddings of all rigid skeletons of a graph, as rotations of entry darts.
+// Planar embeddings of all rigid skeletons of a graph, as turns of entry darts.
 //
-// A 3-connected planar graph has one embedding up to mirror image (Whitney), so `next` and its inverse `prev` are the two
+// A 3-connected planar graph has one embedding up to mirror image (Whitney), so the turns and their inverses are the two
 // candidates for Weinberg's walk. O(entries).
 #pragma once
 
 #include "embedding.hpp"
-#include "spqr.hpp"
+#include "rigid.hpp"
 
 namespace planegraph {
 
@@ -14,12 +14,12 @@ class Rotations {
   void run(const Graph& g, const Spqr& spqr);
 
   bool all_planar = true;
-  std::vector<u8> planar;       // per SPQR node
-  std::vector<i32> next, prev;  // per dart of an entry of a planar R node: next dart around its source
+  std::vector<u8> planar;   // per SPQR node
+  std::vector<Turn> turns;  // per entry of a planar R node
 
  private:
   Embedder embedder_;
-  std::vector<i32> local_, eu_, ev_;
+  std::vector<i32> local_, eu_, ev_, next_;
 };
 
 }  // namespace planegraph

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "memory.hpp"
+#include "small_sort.hpp"
 
 namespace planegraph {
 
@@ -54,16 +55,7 @@ void SplitComponents::sort_out_lists(const PalmTree& tree) {
   for (i32 v = 0; v < n_; ++v) {
     OutEdge* const first = out1_.data() + out_ptr1_[v];
     OutEdge* const last = out1_.data() + out_ptr1_[v + 1];
-    if (last - first > 24) {
-      std::sort(first, last, less);
-      continue;
-    }
-    for (OutEdge* x = first + 1; x < last; ++x) {
-      const OutEdge item = *x;
-      OutEdge* y = x;
-      for (; y > first && item.key < y[-1].key; --y) *y = y[-1];
-      *y = item;
-    }
+    small_sort(first, last, less);
   }
 }
 

@@ -30,12 +30,11 @@ int improve_walk_code(const Rigid& rigid, Weinberg& weinberg, i32 dart, bool mir
     code.push_back(x);
     return true;
   };
-  weinberg.walk(rigid.end, rigid.rotation(mirror), dart, rigid.num_darts, [&](i32 d, i32 kappa, bool first) {
+  weinberg.walk(rigid, dart, mirror, [&](i32 d, i32 kappa, bool first) {
     on_dart(d);
-    if (!put(kappa) || !put(rigid.token[d])) return false;
+    if (!put(kappa) || !put(rigid.token(d))) return false;
     if (!first) return true;
-    const i32 v = rigid.end[d];
-    return put(rigid.colours.first(v)) && put(rigid.colours.second(v));
+    return put(rigid.colours(rigid.end(d)));
   });
   return order;
 }

@@ -1,9 +1,11 @@
 #include "walks.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "memory.hpp"
 #include "rotation_of_sequence.hpp"
+#include "small_sort.hpp"
 
 namespace planegraph {
 namespace {
@@ -38,7 +40,7 @@ void Walks::run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotation
     const i32* const last = by_level_.data() + level_ptr_[h / 2 + 1];
     while (nodes < last) {
       const i32* group_end = nodes + 1;
-      while (group_end < last && level[*group_end] == level[*nodes]) ++group_end;
+      while (group_end < last && spqr.nodes[*group_end].level == spqr.nodes[*nodes].level) ++group_end;
       rank_hanging(x, nodes, static_cast<i32>(group_end - nodes));
       nodes = group_end;
     }
@@ -46,41 +48,39 @@ void Walks::run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotation
   }
 }
 
-Rigid Walks::rigid(const Graph& g, const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, i32 c) const {
-  return {2 * spqr.entry_ptr[c], 2 * spqr.size(c), spqr.end.data(), rotations.next.data(), rotations.prev.data(), token.data(),
-          colours(g, blocks, spqr.block[c])};
+Rigid Walks::rigid(const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, i32 c) const {
+  const SpqrNode& node = spqr.nodes[c];
+  return {2 * node.first, 2 * node.size(), spqr.entries.data(), rotations.turns.data(), colours(blocks, node.block)};
 }
 
-void Walks::prepare(const Graph& g, const Blocks& blocks, const Spqr& spqr) {
-  const i32 count = spqr.count;
+void Walks::prepare(const Graph& g, const Blocks& blocks, Spqr& spqr) {
+  const i32 count = spqr.count();
   const Forest& forest = spqr.forest;
   next_rank_ = next_block_class_ = next_cut_class_ = 0;
-  parent.assign(forest.parent.begin(), forest.parent.begin() + count);
-  level.assign(forest.height.begin(), forest.height.begin() + count);
-  up.assign(count, -1);
-  is_set.assign(count, 0);
   grow(start, count);
-  grow_fill(mirror, 2 * static_cast<std::size_t>(count), u8{0});
-  grow(token, 2 * static_cast<std::size_t>(spqr.num_entries));
-  for (i32 y = 0; y < spqr.num_entries; ++y) {
-    if (spqr.real[y] >= 0) {
-      token[2 * y] = g.token[2 * spqr.real[y]];
-      token[2 * y + 1] = g.token[2 * spqr.real[y] + 1];
-    } else {
-      token[2 * y] = token[2 * y + 1] = -1;
-      if (parent[spqr.owner[y]] == spqr.across(y)) up[spqr.owner[y]] = y;
+  for (i32 c = 0; c < count; ++c) {
+    spqr.nodes[c].parent = forest.parent[c];
+    spqr.nodes[c].level = forest.height[c];
+  }
+  for (i32 y = 0; y < spqr.num_entries(); ++y) {
+    Entry& entry = spqr.entries[y];
+    if (entry.real >= 0) {
+      entry.token[0] = g.token[2 * entry.real];
+      entry.token[1] = g.token[2 * entry.real + 1];
+    } else if (spqr.nodes[entry.owner].parent == spqr.across(y)) {
+      spqr.nodes[entry.owner].up = y;
     }
   }
   grow_fill(centre_, blocks.count, -1);
   for (const auto& [first, second] : forest.two_centres) {
-    centre_[spqr.block[first]] = first;
-    up[second] = spqr.twin[up[first]];
+    centre_[spqr.nodes[first].block] = first;
+    spqr.nodes[second].up = spqr.entries[spqr.nodes[first].up].twin;
   }
   grow(block_root, blocks.count);
   grow(block_class, blocks.count);
   grow(cut_class, blocks.num_cuts);
-  grow_fill(hang, g.n, 0);
-  weinberg.reserve(g.n, spqr.num_entries);
+  paint.assign(g.label.begin(), g.label.begin() + g.n);
+  weinberg.reserve(g.n, spqr.num_entries());
   if (nonplanar_) {
     tainted_.assign(count, 0);
     grow_fill(node_tainted_, g.n, u8{0});
@@ -89,13 +89,13 @@ void Walks::prepare(const Graph& g, const Blocks& blocks, const Spqr& spqr) {
   for (i32 b = 0; b < blocks.count; ++b) levels = std::max(levels, blocks.level[b] / 2 + 1);
   grow_fill(level_ptr_, static_cast<std::size_t>(levels) + 2, 0);
   grow(by_level_, count);
-  const auto level_of = [&](i32 c) { return blocks.level[spqr.block[c]] / 2; };
+  const auto level_of = [&](i32 c) { return blocks.level[spqr.nodes[c].block] / 2; };
   for (i32 c = 0; c < count; ++c) ++level_ptr_[level_of(c) + 2];
   for (i32 k = 0; k < levels; ++k) level_ptr_[k + 2] += level_ptr_[k + 1];
   for (i32 k = 0; k < count; ++k) {
     const i32 c = forest.order[k];
     by_level_[level_ptr_[level_of(c) + 1]++] = c;
-    if (parent[c] < 0) block_root[spqr.block[c]] = c;
+    if (forest.parent[c] < 0) block_root[spqr.nodes[c].block] = c;
   }
 }
 
@@ -106,7 +106,7 @@ void Walks::rank_hanging(const Context& x, const i32* nodes, i32 count) {
   ranker_.clear();
   for (i32 k = 0; k < count; ++k) {
     const i32 c = nodes[k];
-    if (up[c] < 0) continue;
+    if (x.spqr.nodes[c].up < 0) continue;
     if (nonplanar_) tainted_[c] = is_tainted(x, c);
     code_hanging(x, c, 0);
     ranker_.close();
@@ -119,56 +119,58 @@ void Walks::rank_hanging(const Context& x, const i32* nodes, i32 count) {
   i32 code = 0;
   for (i32 k = 0; k < count; ++k) {
     const i32 c = nodes[k];
-    if (up[c] < 0) continue;
-    const i32 y = x.spqr.twin[up[c]];
-    token[2 * y] = base + ranker_.rank(code++);
-    token[2 * y + 1] = base + ranker_.rank(code++);
+    if (x.spqr.nodes[c].up < 0) continue;
+    Entry& above = x.spqr.entries[x.spqr.entries[x.spqr.nodes[c].up].twin];
+    above.token[0] = base + ranker_.rank(code++);
+    above.token[1] = base + ranker_.rank(code++);
   }
 }
 
 void Walks::code_hanging(const Context& x, i32 c, i32 side) {
-  const i32 dart = 2 * up[c] + side;
-  switch (x.spqr.type[c]) {
+  SpqrNode& node = x.spqr.nodes[c];
+  const i32 dart = 2 * node.up + side;
+  switch (node.type) {
     case kS:
       code_cycle(x, c, dart);
       break;
     case kP:
       code_bond(x, c, dart);
-      if (nonplanar_ && tainted_[c] && bond_is_tied(x, c, dart)) is_set[c] = 1;
+      if (nonplanar_ && tainted_[c] && bond_is_tied(x, c, dart)) node.is_set = 1;
       break;
     default:
       if (!x.rotations.planar[c]) {
-        is_set[c] = 1;
+        node.is_set = 1;
         code_as_set(x, c, dart);
         break;
       }
       ranker_.push(kR);
-      const Rigid skeleton = rigid(x.g, x.blocks, x.spqr, x.rotations, c);
+      const Rigid skeleton = rigid(x.blocks, x.spqr, x.rotations, c);
       const std::size_t from = ranker_.data().size();
       const auto ignore = [](i32) {};
       improve_walk_code(skeleton, weinberg, dart, false, ranker_.data(), from, ignore);
       const int order = improve_walk_code(skeleton, weinberg, dart, true, ranker_.data(), from, ignore);
-      mirror[2 * c + side] = order < 0;
-      if (nonplanar_ && order == 0 && tainted_[c]) is_set[c] = 1;
+      node.mirror[side] = order < 0;
+      if (nonplanar_ && order == 0 && tainted_[c]) node.is_set = 1;
   }
 }
 
 /// Once round the cycle from the given dart.
 void Walks::code_cycle(const Context& x, i32 c, i32 first_dart) {
   const Spqr& spqr = x.spqr;
-  const Colours paint = colours(x.g, x.blocks, spqr.block[c]);
-  const i32 first = spqr.entry_ptr[c], last = spqr.entry_ptr[c + 1];
-  const bool along = (first_dart & 1) != spqr.forward[first_dart >> 1];
-  ranker_.push(kS);
+  const SpqrNode& node = spqr.nodes[c];
+  const Colours colour = colours(x.blocks, node.block);
+  const bool along = spqr.runs_along(first_dart);
+  i32* code = ranker_.extend(1 + 2 * static_cast<std::size_t>(node.size()));
+  *code++ = kS;
   i32 y = first_dart >> 1;
-  for (i32 k = first; k < last; ++k) {
-    const i32 d = 2 * y + (along ? 1 - spqr.forward[y] : spqr.forward[y]);
-    push_colour(paint, spqr.end[d]);
-    ranker_.push(token[d]);
+  for (i32 k = node.size(); k > 0; --k) {
+    const i32 d = spqr.cycle_dart(y, along);
+    *code++ = colour(spqr.end(d));
+    *code++ = spqr.token(d);
     if (along)
-      y = y + 1 == last ? first : y + 1;
+      y = y + 1 == node.last ? node.first : y + 1;
     else
-      y = y == first ? last - 1 : y - 1;
+      y = y == node.first ? node.last - 1 : y - 1;
   }
 }
 
@@ -176,33 +178,34 @@ void Walks::code_cycle(const Context& x, i32 c, i32 first_dart) {
 /// A hanging bond leaves out the edge at which it hangs.
 void Walks::code_bond(const Context& x, i32 c, i32 first_dart) {
   const Spqr& spqr = x.spqr;
-  const Colours paint = colours(x.g, x.blocks, spqr.block[c]);
-  const i32 u = spqr.end[first_dart];
-  ranker_.push(kP);
-  push_colour(paint, u);
-  push_colour(paint, spqr.end[first_dart ^ 1]);
+  const SpqrNode& node = spqr.nodes[c];
+  const Colours colour = colours(x.blocks, node.block);
+  const i32 u = spqr.end(first_dart), v = spqr.end(first_dart ^ 1);
+  for (const i32 value : {i32{kP}, colour(u), colour(v)}) ranker_.push(value);
   std::vector<i32>& code = ranker_.data();
   const std::size_t from = code.size();
-  for (i32 y = spqr.entry_ptr[c]; y < spqr.entry_ptr[c + 1]; ++y)
-    if (y != up[c]) code.push_back(token[2 * y + (spqr.end[2 * y] != u)]);
-  std::sort(code.begin() + static_cast<std::ptrdiff_t>(from), code.end());
+  for (i32 y = node.first; y < node.last; ++y)
+    if (y != node.up) code.push_back(spqr.token(spqr.dart_from(y, u)));
+  small_sort(code.data() + from, code.data() + code.size());
 }
 
 /// The multiset of darts with the colours of both ends. `up_dart` is the dart at which the component hangs, or -1.
 void Walks::code_as_set(const Context& x, i32 c, i32 up_dart) {
   const Spqr& spqr = x.spqr;
-  const Colours paint = colours(x.g, x.blocks, spqr.block[c]);
-  ranker_.push(kSet);
-  ranker_.push(x.spqr.type[c]);
-  std::vector<i32>& code = ranker_.data();
-  std::vector<std::vector<i32>> tuples;
-  for (i32 d = 2 * spqr.entry_ptr[c]; d < 2 * spqr.entry_ptr[c + 1]; ++d) {
-    const i32 u = spqr.end[d], v = spqr.end[d ^ 1];
-    const i32 own = d == up_dart ? -1 : d == (up_dart ^ 1) && up_dart >= 0 ? -2 : token[d];
-    tuples.push_back({paint.first(u), paint.second(u), paint.first(v), paint.second(v), own});
+  const SpqrNode& node = spqr.nodes[c];
+  const Colours colour = colours(x.blocks, node.block);
+  std::vector<std::array<i32, 3>> darts;
+  for (i32 d = 2 * node.first; d < 2 * node.last; ++d) {
+    const i32 u = spqr.end(d), v = spqr.end(d ^ 1);
+    const bool hangs_here = up_dart >= 0 && (d >> 1) == (up_dart >> 1);
+    const i32 token = !hangs_here ? spqr.token(d) : d == up_dart ? -1 : -2;
+    darts.push_back({colour(u), colour(v), token});
   }
-  std::sort(tuples.begin(), tuples.end());
-  for (const auto& tuple : tuples) code.insert(code.end(), tuple.begin(), tuple.end());
+  std::sort(darts.begin(), darts.end());
+  ranker_.push(kSet);
+  ranker_.push(node.type);
+  for (const auto& dart : darts)
+    for (const i32 value : dart) ranker_.push(value);
 }
 
 // --- roots -----------------------------------------------------------------------------------------------------------
@@ -226,7 +229,7 @@ void Walks::code_root(const Context& x, i32 b, bool keep_code) {
   }
   const i32 c = block_root[b];
   if (nonplanar_) tainted_[c] = is_tainted(x, c);
-  switch (x.spqr.type[c]) {
+  switch (x.spqr.nodes[c].type) {
     case kQ:
       code_edge(x, c);
       break;
@@ -239,121 +242,125 @@ void Walks::code_root(const Context& x, i32 b, bool keep_code) {
     default:
       code_root_rigid(x, c, keep_code);
   }
-  if (nonplanar_ && tainted_[c] && start[c].tied) is_set[c] = 1;
+  if (nonplanar_ && tainted_[c] && start[c].tied) x.spqr.nodes[c].is_set = 1;
 }
 
 /// Chooses the root of a tree with two centres; its walk starts at the edge between them.
 void Walks::settle_two_centres(const Context& x, i32 b) {
   Spqr& spqr = x.spqr;
-  const i32 first = centre_[b], second = parent[first];
+  std::vector<SpqrNode>& nodes = spqr.nodes;
+  const i32 first = centre_[b], second = nodes[first].parent;
   // the codes of `first`, hanging at `second`, are the tokens of the edge between them on the side of `second`
-  const auto hanging = [&](i32 c, i32 side) { return token[2 * spqr.twin[up[c]] + side]; };
+  const auto hanging = [&](i32 c, i32 side) { return spqr.entries[spqr.entries[nodes[c].up].twin].token[side]; };
   const auto smaller = [&](i32 c) { return std::min(hanging(c, 0), hanging(c, 1)); };
-  const i32 root = smaller(first) < smaller(second) ? first : second;
-  const i32 other = root == first ? second : first;
   const bool tainted = nonplanar_ && (tainted_[first] || tainted_[second]);
   if (tainted && smaller(first) == smaller(second)) {
-    ranker_.push(kNeutralRoot);
-    for (const i32 c : {first, second}) ranker_.push(smaller(c));
-    const i32 codes[2][2] = {{hanging(first, 0), hanging(first, 1)}, {hanging(second, 0), hanging(second, 1)}};
-    const i32 neutral = spqr.split_virtual_edge(up[first]);
-    parent[first] = parent[second] = neutral;
-    parent.push_back(-1);
-    level.push_back(level[first] + 1);
-    up.push_back(-1);
-    is_set.push_back(1);
-    tainted_.push_back(1);
-    grow(start, spqr.count);
-    grow(mirror, 2 * static_cast<std::size_t>(spqr.count));
-    grow(token, 2 * static_cast<std::size_t>(spqr.num_entries));
-    for (i32 k = 0; k < 2; ++k)
-      for (i32 side = 0; side < 2; ++side) token[2 * (spqr.entry_ptr[neutral] + k) + side] = codes[k][side];
-    start[neutral] = {2 * spqr.entry_ptr[neutral], false, true};
-    block_root[b] = neutral;
+    add_neutral_root(x, b);
     return;
   }
+  const i32 root = smaller(first) < smaller(second) ? first : second;
+  const i32 other = root == first ? second : first;
   const auto pair = [&](i32 side) { return std::pair(hanging(root, side), hanging(other, side)); };
   const i32 side = pair(1) < pair(0) ? 1 : 0;
-  start[root] = {2 * up[root] + side, mirror[2 * root + side] != 0, pair(0) == pair(1)};
-  parent[root] = -1;
-  parent[other] = root;
-  ++level[root];
+  start[root] = {2 * nodes[root].up + side, nodes[root].mirror[side] != 0, pair(0) == pair(1)};
+  nodes[root].parent = -1;
+  nodes[other].parent = root;
+  ++nodes[root].level;
   block_root[b] = root;
   ranker_.push(kTwoCentres);
   ranker_.push(pair(side).first);
   ranker_.push(pair(side).second);
   if (tainted) {
     tainted_[root] = 1;
-    if (start[root].tied) is_set[root] = 1;
+    if (start[root].tied) nodes[root].is_set = 1;
   }
+}
+
+/// Two centres with equal, incomplete codes: neither may be preferred, so both hang at a bond between them.
+void Walks::add_neutral_root(const Context& x, i32 b) {
+  Spqr& spqr = x.spqr;
+  const i32 first = centre_[b], second = spqr.nodes[first].parent, between = spqr.nodes[first].up;
+  const Entry of_second = spqr.entries[between], of_first = spqr.entries[of_second.twin];  // tokens: who hangs across
+  const i32 neutral = spqr.split_virtual_edge(between);
+  std::vector<SpqrNode>& nodes = spqr.nodes;
+  nodes[first].parent = nodes[second].parent = neutral;
+  nodes[neutral].level = nodes[first].level + 1;
+  nodes[neutral].is_set = 1;
+  tainted_.push_back(1);
+  for (i32 side = 0; side < 2; ++side) {
+    spqr.entries[nodes[neutral].first].token[side] = of_first.token[side];
+    spqr.entries[nodes[neutral].first + 1].token[side] = of_second.token[side];
+  }
+  grow(start, spqr.count());
+  start[neutral] = {2 * nodes[neutral].first, false, true};
+  block_root[b] = neutral;
+  ranker_.push(kNeutralRoot);
+  ranker_.push(std::min(of_first.token[0], of_first.token[1]));
 }
 
 void Walks::code_edge(const Context& x, i32 c) {
   const Spqr& spqr = x.spqr;
-  const Colours paint = colours(x.g, x.blocks, spqr.block[c]);
-  const i32 y = spqr.entry_ptr[c], u = spqr.end[2 * y], v = spqr.end[2 * y + 1];
-  const auto less = [](i32 a, i32 b) { return a < b ? -1 : a > b ? 1 : 0; };
-  int order = less(paint.first(u), paint.first(v));
-  if (order == 0) order = less(paint.second(u), paint.second(v));
-  if (order == 0) order = less(token[2 * y], token[2 * y + 1]);
-  const i32 d = 2 * y + (order > 0);
-  start[c] = {d, false, order == 0};
+  const Colours colour = colours(x.blocks, spqr.nodes[c].block);
+  const i32 ahead = 2 * spqr.nodes[c].first;
+  const auto key = [&](i32 d) {
+    const i32 u = spqr.end(d), v = spqr.end(d ^ 1);
+    return std::array<i32, 3>{colour(u), colour(v), spqr.token(d)};
+  };
+  const auto one = key(ahead), other = key(ahead + 1);
+  start[c] = {other < one ? ahead + 1 : ahead, false, one == other};
   ranker_.push(kQ);
-  push_colour(paint, spqr.end[d]);
-  push_colour(paint, spqr.end[d ^ 1]);
-  ranker_.push(token[d]);
+  for (const i32 value : std::min(one, other)) ranker_.push(value);
 }
 
 /// The smallest of all rotations of the cycle in both directions.
 void Walks::code_root_cycle(const Context& x, i32 c) {
   const Spqr& spqr = x.spqr;
-  const Colours paint = colours(x.g, x.blocks, spqr.block[c]);
-  const i32 first = spqr.entry_ptr[c], k = spqr.size(c);
-  const auto forward_dart = [&](i32 i) { return 2 * (first + i) + 1 - spqr.forward[first + i]; };
+  const SpqrNode& node = spqr.nodes[c];
+  const Colours colour = colours(x.blocks, node.block);
+  const i32 k = node.size();
+  const auto forward_dart = [&](i32 i) { return spqr.cycle_dart(node.first + i, true); };
+  const auto backward_dart = [&](i32 i) { return spqr.cycle_dart(node.last - 1 - i, false); };
   const auto fill = [&](std::vector<i32>& sequence, auto&& dart_at) {
-    grow(sequence, 3 * static_cast<std::size_t>(k));
+    grow(sequence, 2 * static_cast<std::size_t>(k));
     for (i32 i = 0; i < k; ++i) {
       const i32 d = dart_at(i);
-      sequence[3 * i] = paint.first(spqr.end[d]);
-      sequence[3 * i + 1] = paint.second(spqr.end[d]);
-      sequence[3 * i + 2] = token[d];
+      sequence[2 * i] = colour(spqr.end(d));
+      sequence[2 * i + 1] = spqr.token(d);
     }
   };
-  const auto backward_dart = [&](i32 i) { return forward_dart(k - 1 - i) ^ 1; };
   fill(scratch_, forward_dart);
   fill(scratch2_, backward_dart);
-  const CyclicSequence ahead{scratch_.data(), 3, k}, back{scratch2_.data(), 3, k};
+  const CyclicSequence ahead{scratch_.data(), 2, k}, back{scratch2_.data(), 2, k};
   const LeastRotation a = least_rotation(ahead), z = least_rotation(back);
   const int order = compare_rotations(ahead, a.start, back, z.start);
-  const bool use_ahead = order <= 0;
-  start[c] = {use_ahead ? forward_dart(a.start) : backward_dart(z.start), false, order == 0 || a.repeats};
+  start[c] = {order <= 0 ? forward_dart(a.start) : backward_dart(z.start), false, order == 0 || a.repeats};
   code_cycle(x, c, start[c].dart);
 }
 
 void Walks::code_root_bond(const Context& x, i32 c) {
-  const i32 y = x.spqr.entry_ptr[c];
+  const i32 dart = 2 * x.spqr.nodes[c].first;
   std::vector<i32>& code = ranker_.data();
   const std::size_t from = code.size();
-  code_bond(x, c, 2 * y);
+  code_bond(x, c, dart);
   const std::size_t middle = code.size();
-  code_bond(x, c, 2 * y + 1);
+  code_bond(x, c, dart + 1);
   const auto at = [&](std::size_t k) { return code.begin() + static_cast<std::ptrdiff_t>(k); };
   const bool equal = std::equal(at(from), at(middle), at(middle));
   const bool swap = std::lexicographical_compare(at(middle), code.end(), at(from), at(middle));
   if (swap) std::copy(at(middle), code.end(), at(from));
   code.resize(middle);
-  start[c] = {2 * y + swap, false, equal};
+  start[c] = {dart + swap, false, equal};
   if (nonplanar_ && tainted_[c] && bond_is_tied(x, c, start[c].dart)) start[c].tied = true;
 }
 
 void Walks::code_root_rigid(const Context& x, i32 c, bool keep_code) {
   if (!x.rotations.planar[c]) {
-    start[c] = {2 * x.spqr.entry_ptr[c], false, true};
-    is_set[c] = 1;
+    start[c] = {2 * x.spqr.nodes[c].first, false, true};
+    x.spqr.nodes[c].is_set = 1;
     code_as_set(x, c, -1);
     return;
   }
-  const Rigid skeleton = rigid(x.g, x.blocks, x.spqr, x.rotations, c);
+  const Rigid skeleton = rigid(x.blocks, x.spqr, x.rotations, c);
   start[c] = refiner_.choose(skeleton, weinberg);
   if (skeleton.num_darts > (1 << 18)) refiner_.release_memory();
   if (!keep_code) return;
@@ -363,20 +370,21 @@ void Walks::code_root_rigid(const Context& x, i32 c, bool keep_code) {
 
 // --- cut nodes -------------------------------------------------------------------------------------------------------
 
-/// The class of a cut node is the multiset of the classes of its child blocks.
+/// The class of a cut node: its label and the multiset of the classes of its child blocks.
 void Walks::rank_cuts(const Context& x, const i32* cuts, i32 count) {
   const Blocks& blocks = x.blocks;
   ranker_.clear();
   for (i32 k = 0; k < count; ++k) {
     const i32 c = cuts[k] - blocks.count;
     std::vector<i32>& code = ranker_.data();
+    code.push_back(x.g.label[blocks.cut_node[c]]);
     const std::size_t from = code.size();
     for (i32 j = blocks.child_ptr[c]; j < blocks.child_ptr[c + 1]; ++j) {
       const i32 b = blocks.child[j];
       code.push_back(block_class[b]);
       if (nonplanar_ && tainted_[block_root[b]]) node_tainted_[blocks.cut_node[c]] = 1;
     }
-    std::sort(code.begin() + static_cast<std::ptrdiff_t>(from), code.end());
+    small_sort(code.data() + from, code.data() + code.size());
     ranker_.close();
   }
   const i32 base = next_cut_class_;
@@ -384,7 +392,7 @@ void Walks::rank_cuts(const Context& x, const i32* cuts, i32 count) {
   for (i32 k = 0; k < count; ++k) {
     const i32 c = cuts[k] - blocks.count;
     cut_class[c] = base + ranker_.rank(k);
-    hang[blocks.cut_node[c]] = 1 + cut_class[c];
+    paint[blocks.cut_node[c]] = x.g.num_labels + cut_class[c];
   }
 }
 
@@ -393,11 +401,13 @@ void Walks::rank_cuts(const Context& x, const i32* cuts, i32 count) {
 /// Does the code of c depend on a component that is not planar?
 bool Walks::is_tainted(const Context& x, i32 c) const {
   const Spqr& spqr = x.spqr;
-  if (spqr.type[c] == kR && !x.rotations.planar[c]) return true;
-  const i32 marked = x.blocks.parent_node(spqr.block[c]);
-  for (i32 y = spqr.entry_ptr[c]; y < spqr.entry_ptr[c + 1]; ++y) {
-    if (spqr.real[y] < 0 && y != up[c] && tainted_[spqr.across(y)]) return true;
-    for (const i32 v : {spqr.end[2 * y], spqr.end[2 * y + 1]})
+  const SpqrNode& node = spqr.nodes[c];
+  if (node.type == kR && !x.rotations.planar[c]) return true;
+  const i32 marked = x.blocks.parent_node(node.block);
+  for (i32 y = node.first; y < node.last; ++y) {
+    const Entry& entry = spqr.entries[y];
+    if (entry.real < 0 && y != node.up && tainted_[spqr.across(y)]) return true;
+    for (const i32 v : entry.end)
       if (v != marked && node_tainted_[v]) return true;
   }
   return false;
@@ -406,12 +416,13 @@ bool Walks::is_tainted(const Context& x, i32 c) const {
 /// Do two parallel edges with incomplete codes look the same?
 bool Walks::bond_is_tied(const Context& x, i32 c, i32 first_dart) const {
   const Spqr& spqr = x.spqr;
-  const i32 u = spqr.end[first_dart];
-  scratch_.clear();
-  for (i32 y = spqr.entry_ptr[c]; y < spqr.entry_ptr[c + 1]; ++y)
-    if (y != up[c] && spqr.real[y] < 0 && tainted_[spqr.across(y)]) scratch_.push_back(token[2 * y + (spqr.end[2 * y] != u)]);
-  std::sort(scratch_.begin(), scratch_.end());
-  return std::adjacent_find(scratch_.begin(), scratch_.end()) != scratch_.end();
+  const SpqrNode& node = spqr.nodes[c];
+  std::vector<i32> tokens;
+  for (i32 y = node.first; y < node.last; ++y)
+    if (y != node.up && spqr.entries[y].real < 0 && tainted_[spqr.across(y)])
+      tokens.push_back(spqr.token(spqr.dart_from(y, spqr.end(first_dart))));
+  std::sort(tokens.begin(), tokens.end());
+  return std::adjacent_find(tokens.begin(), tokens.end()) != tokens.end();
 }
 
 }  // namespace planegraph

@@ -2,9 +2,9 @@
 //
 // Blocks are handled by height in the block-cut tree, and the SPQR nodes of all blocks of one height together by height in their SPQR trees,
 // so that all subtrees of one height are ranked against each other: a rank is an integer that stands for the whole subtree.
-// A non-root SPQR node is coded once for each direction of the virtual edge at which it hangs (entry `up`); the ranks of these two codes become
-// the tokens of the two darts of that edge in the parent. A root takes its smallest code over all starts. The ranks of the blocks that hang at a
-// cut node become its class `hang`, which colours it inside its parent block.
+// A non-root SPQR node is coded once for each direction of the virtual edge at which it hangs (its entry `up`); the ranks of these two codes become
+// the tokens of the two darts of that edge in the parent. A root takes its smallest code over all starts. The label of a cut
+// node and the classes of the blocks that hang at it make its own class, which colours it inside its parent block.
 //
 // Ties: equal codes mean isomorphic subtrees, hence any choice between equally good starts is fixed up to automorphisms of the whole graph.
 // If an SPQR tree has two centres, the one with the smaller code becomes the root (on a tie an automorphism swaps them) and its walk
@@ -27,33 +27,26 @@ class Walks {
  public:
   void run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotations& rotations);
 
-  // per SPQR node
-  std::vector<i32> parent, level;
-  std::vector<i32> up;          // entry at which it hangs, or -1
-  std::vector<u8> is_set;       // encoded as a plain multiset of darts
-  std::vector<Start> start;     // of a root
-  std::vector<u8> mirror;       // 2c + k: does the walk from dart 2 up[c] + k use the mirror image?
-  std::vector<i32> token;       // per dart of an entry
+  std::vector<Start> start;     // per SPQR node, for roots
   std::vector<i32> block_root;  // per block
   std::vector<i32> block_class; // per block: equal for isomorphic hanging subtrees
-  std::vector<i32> hang;        // per node: 0, or 1 + class of the blocks hanging at it
+  std::vector<i32> paint;       // per node: its label, or for a child cut node num_labels + its class
   std::vector<i32> cut_class;   // per cut
 
-  Colours colours(const Graph& g, const Blocks& blocks, i32 b) const {
-    return {g.label.data(), hang.data(), blocks.parent_node(b)};
-  }
-  Rigid rigid(const Graph& g, const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, i32 c) const;
+  Colours colours(const Blocks& blocks, i32 b) const { return {paint.data(), blocks.parent_node(b)}; }
+  Rigid rigid(const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, i32 c) const;
   Weinberg weinberg;
 
  private:
   struct Context;
-  void prepare(const Graph& g, const Blocks& blocks, const Spqr& spqr);
+  void prepare(const Graph& g, const Blocks& blocks, Spqr& spqr);
   void rank_hanging(const Context& x, const i32* nodes, i32 count);
   void code_hanging(const Context& x, i32 c, i32 side);
   void code_roots(const Context& x, const i32* block_list, i32 count);
   void rank_cuts(const Context& x, const i32* cuts, i32 count);
 
   void settle_two_centres(const Context& x, i32 b);
+  void add_neutral_root(const Context& x, i32 b);
   void code_root(const Context& x, i32 b, bool keep_code);
   void code_root_cycle(const Context& x, i32 c);
   void code_root_bond(const Context& x, i32 c);
@@ -62,14 +55,8 @@ class Walks {
   void code_cycle(const Context& x, i32 c, i32 first_dart);
   void code_bond(const Context& x, i32 c, i32 first_dart);
   void code_as_set(const Context& x, i32 c, i32 up_dart);
-  bool code_walk(const Rigid& rigid, i32 dart, bool mirror, i32 up_dart, bool compare);
   bool is_tainted(const Context& x, i32 c) const;
   bool bond_is_tied(const Context& x, i32 c, i32 first_dart) const;
-  void push_colour(const Colours& colours, i32 v) {
-    ranker_.push(colours.first(v));
-    ranker_.push(colours.second(v));
-  }
-
   Ranker ranker_;
   Refiner refiner_;
   i32 next_rank_ = 0, next_block_class_ = 0, next_cut_class_ = 0;
@@ -77,8 +64,7 @@ class Walks {
   std::vector<i32> by_level_, level_ptr_;   // SPQR nodes by (level of block, height)
   std::vector<i32> centre_;                 // per block: the first of two centres, or -1
   std::vector<u8> tainted_, node_tainted_;  // incomplete codes: per SPQR node (its subtree), per node (what hangs at it)
-  mutable std::vector<i32> scratch_;
-  std::vector<i32> scratch2_, cut_order_;
+  std::vector<i32> scratch_, scratch2_;
 };
 
 }  // namespace planegraph

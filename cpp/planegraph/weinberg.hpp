@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "memory.hpp"
+#include "rigid.hpp"
 
 namespace planegraph {
 
@@ -19,15 +20,15 @@ class Weinberg {
     grow(used_, edges);
   }
 
-  /// `end[d]` is the source of dart d, `rotation[d]` the next dart around it. Calls visit(dart, kappa, first) for each of the
-  /// num_darts darts, where kappa numbers the dart's source by first visit from 1, until visit returns false.
+  /// Calls visit(dart, kappa, first) for each dart of the walk, where kappa numbers the dart's source by first visit from 1, until
+  /// visit returns false.
   template <class Visit>
-  void walk(const i32* end, const i32* rotation, i32 start, i32 num_darts, Visit&& visit) {
+  void walk(const Rigid& rigid, i32 start, bool mirror, Visit&& visit) {
     if (++id_ >= kLastId) restart();
     const u32 once = 2 * id_, twice = 2 * id_ + 1;
     i32 nodes = 0, dart = start;
-    for (i32 left = num_darts; left > 0; --left) {
-      Mark& source = visit_[end[dart]];
+    for (i32 left = rigid.num_darts; left > 0; --left) {
+      Mark& source = visit_[rigid.end(dart)];
       const bool first = source.walk != id_;
       if (first) source = {id_, ++nodes};
       if (!visit(dart, source.kappa, first)) return;
@@ -35,12 +36,12 @@ class Weinberg {
       u32& edge = used_[dart >> 1];
       if (edge < once) {
         edge = once;
-        dart = visit_[end[back]].walk == id_ ? back : rotation[back];
+        dart = visit_[rigid.end(back)].walk == id_ ? back : rigid.turn(back, mirror);
       } else {
         edge = twice;
         if (left == 1) return;
-        dart = rotation[back];
-        while (used_[dart >> 1] == twice) dart = rotation[dart];
+        dart = rigid.turn(back, mirror);
+        while (used_[dart >> 1] == twice) dart = rigid.turn(dart, mirror);
       }
     }
   }

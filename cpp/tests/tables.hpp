@@ -189,8 +189,8 @@ inline std::vector<i64> translated(const Input& g, const Packed& p) {
   const auto node = [&](i32 v) { return v < 0 ? i64{-1} : i64{p.labelling[v]}; };
   const auto edge = [&](i32 e) {
     if (e < 0) return i64{-1};
-    const auto [a, b] = std::minmax(node(static_cast<i32>(g.edges[2 * i64{e}])), node(static_cast<i32>(g.edges[2 * i64{e} + 1])));
-    return a * g.n + b;
+    const i64 a = node(static_cast<i32>(g.edges[2 * i64{e}])), b = node(static_cast<i32>(g.edges[2 * i64{e} + 1]));
+    return std::min(a, b) * g.n + std::max(a, b);
   };
   std::vector<i64> all;
   for (const Packed::Table& table : Packed::tables()) {

@@ -293,7 +293,7 @@ def _check_shape_of_skeleton(t: _Tables, c: int, skeleton: _Skeleton) -> None:
         wanted = "a cycle of at least 3"
     elif kind == P:
         real = sum(name == "real" for name, _ in skeleton.ends)
-        ok = nodes == 2 and edges >= 3 and real <= 1
+        ok = nodes == 2 and real <= 1 and (edges >= 3 or _is_neutral_root(t, c, skeleton))
         wanted = "a bond of at least 3 edges, at most one of them real"
     elif kind == Q:
         ok = edges == 1 and next(iter(skeleton.ends))[0] == "real"
@@ -308,6 +308,23 @@ def _check_shape_of_skeleton(t: _Tables, c: int, skeleton: _Skeleton) -> None:
             degree[v] += 1
         ok = ok and set(degree.values()) == {2}
     _require(ok, f"{_name(t, c)} with {nodes} nodes and {edges} edges is not {wanted}: {list(skeleton.ends.items())[:12]}")
+
+
+def _is_neutral_root(t: _Tables, c: int, skeleton: _Skeleton) -> bool:
+    """Whether ``c`` only joins two centres that could not be told apart, as they or something below is encoded as a set.
+
+    The root of a block whose SPQR tree is rooted in the middle of an edge between two R: a bond of just two virtual edges, itself a set.
+    """
+    block, children = t.spqr_block[c], [x for x, parent in enumerate(t.spqr_parent) if parent == c]
+    return (
+        t.spqr_set[c] == 1
+        and t.spqr_parent[c] < 0
+        and sorted(skeleton.ends) == [("virtual", x) for x in children]
+        and len(children) == 2
+        and all(t.spqr_type[x] == R for x in children)
+        and t.spqr_level[children[0]] == t.spqr_level[children[1]]
+        and any(t.spqr_set[x] and t.spqr_type[x] == R for x, b in enumerate(t.spqr_block) if b == block)
+    )
 
 
 def _is_connected(pairs: Iterable[tuple[int, int]]) -> bool:

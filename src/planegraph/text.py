@@ -28,8 +28,6 @@ def render(d: Decomposition, names: Sequence[Any] | None = None, max_lines: int 
 class _Renderer:
     def __init__(self, d: Decomposition, names: Sequence[Any] | None, max_lines: int, width: int) -> None:
         self.d, self.names, self.max_lines, self.width = d, names, max_lines, width
-        self.lines: list[str] = []
-        self.omitted = 0
         self.cut_children: dict[int, list[int]] = {}  # block -> cut nodes below it
         for cut in d.cut_nodes:
             if cut.parent_block is not None:
@@ -41,30 +39,26 @@ class _Renderer:
 
     def text(self) -> str:
         d = self.d
-        self.lines.append(repr(d)[len("Decomposition(") : -1])
-        stack: list[tuple[str, bool, str, int]] = []
+        lines = [repr(d)[len("Decomposition(") : -1]]
         roots = [("block", b.index) for b in d.blocks if b.parent_cut is None]
         roots += [("cut", c.index) for c in d.cut_nodes if c.parent_block is None]
-        for kind, index in reversed(roots):
-            stack.append(("", index == roots[-1][1] and kind == roots[-1][0], kind, index))
-        while stack:
-            prefix, last, kind, index = stack.pop()
-            self.add(prefix + ("└─ " if last else "├─ ") + self.describe(kind, index))
+        stack = [("", i == 0, 0, root) for i, root in enumerate(reversed(roots))]
+        total = len(d.blocks) + len(d.cut_nodes) + sum(len(b.spqr_nodes) for b in d.blocks if len(b.spqr_nodes) > 1)
+        while stack and len(lines) < self.max_lines:
+            prefix, last, depth, item = stack.pop()
+            lines.append(prefix + ("└─ " if last else "├─ ") + self.describe(*item))
             below = prefix + ("   " if last else "│  ")
-            children = self.children(kind, index)
-            stack.extend((below, i == 0, kind, index) for i, (kind, index) in enumerate(reversed(children)))
+            if len(below) > self.width // 2 or below.startswith("["):
+                below = f"[depth {depth + 1}] "  # too deep to draw
+            children = self.children(*item)
+            stack.extend((below, i == 0, depth + 1, child) for i, child in enumerate(reversed(children)))
+        omitted = total + 1 - len(lines)
+        if omitted:
+            lines.append(f"... and {omitted} more lines")
         isolated = self.isolated()
         if isolated:
-            self.add(f"isolated: {self.nodes(isolated)}")
-        if self.omitted:
-            self.lines.append(f"... and {self.omitted} more lines")
-        return "\n".join(self.lines)
-
-    def add(self, line: str) -> None:
-        if len(self.lines) >= self.max_lines:
-            self.omitted += 1
-        else:
-            self.lines.append(line if len(line) <= self.width else line[: self.width - 3] + "...")
+            lines.append(f"isolated: {self.nodes(isolated)}")
+        return "\n".join(line if len(line) <= self.width else line[: self.width - 3] + "..." for line in lines)
 
     def children(self, kind: str, index: int) -> list[tuple[str, int]]:
         if kind == "cut":

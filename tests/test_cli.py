@@ -1,0 +1,129 @@
+"""The command line, run as a process: output, exit codes, errors by line."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import planegraph as pg
+
+
+def run(*args: str, stdin: str = "") -> tuple[int, str, str]:
+    done = subprocess.run([sys.executable, "-m", "planegraph", *args], input=stdin, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout, done.stderr
+
+
+G6 = "C~\nBw\nxx\nD~{\nC~\n"  # K4, a triangle, rubbish, K5, K4
+
+
+def digest(g6: str) -> str:
+    return pg.canonical_form(pg.Graph.from_graph6(g6)).digest
+
+
+def test_canon_skips_bad_lines_and_names_them():
+    status, out, err = run("canon", stdin=G6)
+    assert status == 1
+    assert out.split() == [digest("C~"), digest("Bw"), digest("C~")]
+    assert "<stdin>:3: graph6" in err
+    assert "<stdin>:4: the graph is not planar" in err
+
+
+def test_canon_strict_stops_at_the_first_bad_line():
+    status, out, err = run("canon", "--strict", stdin="C~\nD~{\nxx\nBw\n")
+    assert (status, out.split()) == (2, [digest("C~")])
+    assert "<stdin>:2" in err
+    assert "<stdin>:3" not in err
+
+
+def test_canon_prints_codes_that_decode():
+    status, out, _ = run("canon", "--code", "--with-input", stdin="C~\nBw\n")
+    assert status == 0
+    for line in out.splitlines():
+        text, g6 = line.split("\t")
+        assert bytes.fromhex(text) == pg.canonical_form(pg.Graph.from_graph6(g6)).code
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [(["--unique"], "C~\nBw\n"), (["--count"], "2\n"), (["--unique", "--count"], "2\tC~\n1\tBw\n")],
+)
+def test_canon_classes(options, expected, tmp_path):
+    path = tmp_path / "graphs.g6"
+    path.write_text(G6)
+    status, out, err = run("canon", *options, str(path))
+    assert (status, out) == (1, expected)
+    assert f"{path}:3:" in err
+
+
+def test_canon_smiles_by_suffix(tmp_path):
+    pytest.importorskip("rdkit")
+    path = tmp_path / "some.smi"
+    path.write_text("OCC ethanol\nCCO\nc1ccccc1\nC1=CC=CC=C1\nC1CC\n")
+    status, out, err = run("canon", str(path))
+    a, b, c, d = out.split()
+    assert (status, a == b, c == d, a == c) == (1, True, True, False)
+    assert f"{path}:5: RDKit refuses" in err
+
+
+def test_edge_lists():
+    path, cycle = digest("Bg"), digest("Bw")
+    assert run("canon", "-f", "edges", stdin="a-b b-c\n1-2,2-3,3-1\n")[1].split() == [path, cycle]
+    assert run("canon", "-f", "edgelist", stdin="# a path\na b 1.5\nb c\n\n\n7 8\n8 9\n9 7\n")[1].split() == [path, cycle]
+    status, out, err = run("canon", "-f", "edges", stdin="a-a\na-b b-a\na--b\nx-y y-z\n")
+    assert (status, out.split()) == (1, [path])
+    for line in ("<stdin>:1: a-a is a self-loop", "<stdin>:2: b-a is there twice", "<stdin>:3: 'a--b' is not an edge"):
+        assert line in err
+
+
+def test_decompose_tree_and_json():
+    status, out, _ = run("decompose", "-f", "edges", stdin="10-20 20-30 30-10 30-40 99\n")
+    assert status == 0
+    assert "cut node 30" in out
+    assert "isolated: 99" in out
+    status, out, _ = run("decompose", "-f", "edges", "--json", stdin="10-20 20-30 30-10 30-40 99\n")
+    data = json.loads(out)
+    assert data["counts"] == {"blocks": 2, "S": 1, "P": 0, "Q": 1, "R": 0}
+    assert data["names"] == ["10", "20", "30", "40", "99"]
+    assert [c["node"] for c in data["cut_nodes"]] == [2]
+    assert run("decompose", stdin="D~{\n")[0] == 1
+    assert "as a set" in run("decompose", "--on-nonplanar", "set", stdin="D~{\n")[1]
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "out"),
+    [
+        (["C~", "C~"], 0, "isomorphic\n"),
+        (["C~", "Bw"], 1, "not isomorphic\n"),
+        (["-q", "C~", "Bw"], 1, ""),
+        (["D~{", "D~{"], 2, ""),
+        (["C", "C~"], 2, ""),
+        (["-", "-"], 2, ""),
+        (["-f", "edges", "--mapping", "a-b,b-c", "1-2 1-3"], 0, None),
+    ],
+)
+def test_iso(args, status, out):
+    found, printed, err = run("iso", *args)
+    assert found == status
+    assert (err != "") == (status == 2)
+    if out is not None:
+        assert printed == out
+    else:
+        assert "b\t1" in printed.splitlines()
+
+
+def test_usage_errors():
+    assert run()[0] == 2
+    assert run("nonsense")[0] == 2
+    assert run("canon", "no such file")[0] == 2
+    assert run("canon", "--threads", "0")[0] == 2
+    assert "exit codes" in run("--help")[1]
+
+
+def test_broken_pipe():
+    command = f"yes C~ | head -200000 | {sys.executable} -m planegraph canon | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stdout == digest("C~") + "\n"
+    assert done.stderr == ""
