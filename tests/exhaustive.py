@@ -28,7 +28,7 @@ from plain import Plain
 
 import planegraph as pg
 
-COUNTS = (1, 1, 2, 6, 20, 99, 646, 5974, 71885)  # OEIS A003094
+COUNTS = (1, 1, 2, 6, 20, 99, 646, 5974, 71885, 1052805)  # OEIS A003094
 
 
 @lru_cache(maxsize=None)

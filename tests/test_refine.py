@@ -28,11 +28,15 @@ SYMMETRIC = [
 
 def classes_of(g: Plain):
     """The core's rotation and its class for each state."""
+    following, classes = _core.dart_classes(g.n, *colours_of(g))
+    return following.tolist(), classes.tolist()
+
+
+def colours_of(g: Plain) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Edges, node colours and dart colours as the core wants them."""
     edges = np.array(g.edges, dtype=np.int32)
     nodes = np.array(g.node_labels or (0,) * g.n, dtype=np.int32)
-    darts = np.array(g.darts(), dtype=np.int32).ravel()
-    following, classes = _core.dart_classes(g.n, edges, nodes, darts)
-    return following.tolist(), classes.tolist()
+    return edges, nodes, np.array(g.darts(), dtype=np.int32).ravel()
 
 
 def assert_is_embedding(g: Plain, following: list[int]) -> None:
@@ -157,6 +161,24 @@ def test_face_sizes_matter():
         assert_classes(g)
 
 
+def start_code(g: Plain) -> tuple[int, ...]:
+    """The Weinberg code, in Python, of the start that the core chooses."""
+    following, _ = classes_of(g)
+    codes = state_codes(g.edges, following, g.node_labels or (0,) * g.n, [x for pair in g.darts() for x in pair])
+    return codes[chosen_start(g, following)]
+
+
+def chosen_start(g: Plain, following: list[int]) -> int:
+    return _core.chosen_start(g.n, *colours_of(g), np.array(following, dtype=np.int32))
+
+
+def test_the_chosen_start_is_canonical():
+    """Whatever the numbering, the walk starts in the same class: its code is the same."""
+    rng = random.Random(5)
+    for g in labelled_maps(300, seed=4):
+        assert start_code(g) == start_code(g.shuffled(rng)[0]), g
+
+
 def test_the_cores_weinberg_codes():
     """The C++ codes that the slow test relies on partition states as the Python ones do."""
     for g in labelled_maps(200, seed=2):
@@ -166,19 +188,24 @@ def test_the_cores_weinberg_codes():
 
 
 def fast_codes(g: Plain, following: list[int]) -> list[bytes]:
-    edges = np.array(g.edges, dtype=np.int32)
-    nodes = np.array(g.node_labels or (0,) * g.n, dtype=np.int32)
-    darts = np.array(g.darts(), dtype=np.int32).ravel()
     after = np.array(following, dtype=np.int32)
-    states = [(d, mirror) for d in range(len(darts)) for mirror in (False, True)]
-    return [_core.weinberg_code(g.n, edges, nodes, darts, after, d, mirror).tobytes() for d, mirror in states]
+    colours = colours_of(g)
+    states = [(d, mirror) for d in range(len(after)) for mirror in (False, True)]
+    return [_core.weinberg_code(g.n, *colours, after, d, mirror).tobytes() for d, mirror in states]
 
 
 @pytest.mark.slow
 def test_a_hundred_thousand_maps():
+    """Classes against codes on every map, and the chosen start against that of a shuffled copy; every hundredth also in Python."""
+    rng = random.Random(6)
     for i, g in enumerate(labelled_maps(100_000, seed=3)):
         following, classes = classes_of(g)
         codes = fast_codes(g, following)
         assert same_partition(classes, codes), g
+        h, _ = g.shuffled(rng)
+        turned, _ = classes_of(h)
+        start = chosen_start(h, turned)
+        code = _core.weinberg_code(h.n, *colours_of(h), np.array(turned, dtype=np.int32), start // 2, bool(start % 2)).tobytes()
+        assert code == codes[chosen_start(g, following)], g
         if i % 100 == 0:
             assert_classes(g)

@@ -158,8 +158,13 @@ void Graph::rank_edge_labels(const GraphView& view) {
   }
   const i64 per_edge = view.rows_per_edge;
   i64 bound = rank_rows(view.edge_labels, per_edge * m, rank_);
-  if (per_edge == 1) {
-    for (i32 e = 0; e < m; ++e) token[2 * e] = token[2 * e + 1] = static_cast<i32>(rank_[edge_of[e]]);
+  bool one_way = per_edge == 1;
+  if (!one_way) {
+    one_way = true;
+    for (i64 e = 0; e < m && one_way; ++e) one_way = rank_[2 * e] == rank_[2 * e + 1];
+  }
+  if (one_way) {  // both darts of every edge alike: the same tokens, however the labels were given
+    for (i32 e = 0; e < m; ++e) token[2 * e] = token[2 * e + 1] = static_cast<i32>(rank_[per_edge * edge_of[e]]);
     num_tokens = static_cast<i32>(bound);
     return;
   }

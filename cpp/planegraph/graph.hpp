@@ -4,7 +4,8 @@
 // cache misses cost several times the arithmetic. All later steps work in the new numbers; `node_of` and `edge_of` lead back.
 //
 // Labels become small integers: `label[v]` orders the node labels of this graph, `token[d]` the pairs (label of dart d, label of its
-// reverse). Only their order and equality matter later, so nothing canonical depends on how they were compressed.
+// reverse). Later choices may depend on their values, so these are functions of the labelled graph alone: not of the order of the input, and
+// not of whether equal labels of two darts were given once or twice.
 //
 // O(n + m), plus sorting the labels where they are wide.
 #pragma once
