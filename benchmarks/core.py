@@ -53,6 +53,11 @@ def everything(batch: pg.GraphBatch, codes: bool = True, threads: int = 1) -> pg
     return pg.decompose_batch(batch, threads=threads, codes=codes)
 
 
+def time_everything(batch: pg.GraphBatch, codes: bool = True, repeats: int = 5) -> float:
+    """CPU seconds of one call on this thread."""
+    return cpu_seconds(lambda: everything(batch, codes), repeats=repeats)
+
+
 def single(g: pg.Graph) -> pg.GraphBatch:
     return pg.GraphBatch.from_graphs([g])
 
@@ -82,9 +87,10 @@ class Benchmark:
             return
         batch = workloads.zinc(self.root)
         yards = measure_all(list(batch))
-        for task, codes, must, best in ((tasks[0], False, 8e-6, "28 µs (OGDF, no walks)"), (tasks[1], True, 12e-6, "7.9 µs (nauty, code only)")):
+        goals = ((8e-6, "28 µs (OGDF, no walks)"), (12e-6, "7.9 µs (nauty, code only)"))
+        for task, codes, (must, best) in zip(tasks, (False, True), goals, strict=True):
             if self.wanted(task):
-                seconds = cpu_seconds(lambda codes=codes: everything(batch, codes), repeats=9) / len(batch)
+                seconds = time_everything(batch, codes, repeats=9) / len(batch)
                 yield Row(task, seconds, must, best_elsewhere=best, yardsticks=yards)
 
     def tiger(self) -> Iterator[Row]:
@@ -96,9 +102,10 @@ class Benchmark:
             g = workloads.tiger(self.root, size)
             batch, yards = single(g), measure_all([g])
             if self.wanted(task):
-                yield Row(task, cpu_seconds(lambda: everything(batch, False), repeats=15), must, best_elsewhere=best, yardsticks=yards)
+                seconds = time_everything(batch, codes=False, repeats=15)
+                yield Row(task, seconds, must, best_elsewhere=best, yardsticks=yards)
             if size == "25k" and self.wanted(with_code):
-                seconds = cpu_seconds(lambda: everything(batch), repeats=15)
+                seconds = time_everything(batch, repeats=15)
                 yield Row(with_code, seconds, 30e-3, best_elsewhere="114 ms (Traces, code only)", yardsticks=yards)
 
     def families(self) -> Iterator[Row]:
@@ -119,7 +126,7 @@ class Benchmark:
     def family(name: str, n: int, row: Row) -> Row:
         g = workloads.family(name, n)
         batch = single(g)
-        row.value = cpu_seconds(lambda: everything(batch), repeats=7 if n <= 10**5 else 3)
+        row.value = time_everything(batch, repeats=7 if n <= 10**5 else 3)
         row.yardsticks = measure_all([g])
         return row
 
@@ -134,7 +141,7 @@ class Benchmark:
     @staticmethod
     def tenth(task: str, g: pg.Graph, best: str) -> Row:
         batch = single(g)
-        return Row(task, cpu_seconds(lambda: everything(batch)), 0.1, best_elsewhere=best, yardsticks=measure_all([g]))
+        return Row(task, time_everything(batch), 0.1, best_elsewhere=best, yardsticks=measure_all([g]))
 
     def threads(self) -> Iterator[Row]:
         task = "two threads against one, 10,000 molecules (wall time)"
@@ -192,6 +199,11 @@ def line(row: Row) -> str:
     return " ".join(cells) + row.best_elsewhere
 
 
+def header() -> str:
+    names = " ".join(f"{name + ' x ours/it':<16}" for name in YARDSTICKS)
+    return f"{'task':54} {'ours':>9} {'must':>10}      {names}best known elsewhere"
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="families at 10^5 nodes only")
@@ -201,13 +213,15 @@ def main() -> int:
     args = parser.parse_args()
     where = machine()
     print("  ".join(f"{key}: {value}" for key, value in where.items()))
-    print(f"{'task':54} {'ours':>9} {'must':>10}      " + " ".join(f"{name + ' (ours/it)':>16}" for name in YARDSTICKS) + "  best known elsewhere")
+    print(header())
     rows = []
     for row in Benchmark(args.data_root, args.only, 10**5 if args.quick else 10**6).rows():
         rows.append(row)
         print(line(row), flush=True)
     if args.json:
-        args.json.write_text(json.dumps({"machine": where, "rows": [asdict(r) | {"passed": r.passed} for r in rows]}, indent=1) + "\n")
+        args.json.write_text(
+            json.dumps({"machine": where, "rows": [asdict(r) | {"passed": r.passed} for r in rows]}, indent=1) + "\n"
+        )
     missed = [row.task for row in rows if not row.passed]
     print(f"{len(rows) - len(missed)} of {len(rows)} rows reach what they must" + "".join(f"\n  missed: {task}" for task in missed))
     return 1 if missed or not rows else 0

@@ -13,7 +13,7 @@ import itertools
 import sys
 import time
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +31,7 @@ import planegraph as pg
 COUNTS = (1, 1, 2, 6, 20, 99, 646, 5974, 71885, 1052805)  # OEIS A003094
 
 
-@lru_cache(maxsize=None)
+@cache
 def connected_planar_graphs(n: int) -> tuple[Plain, ...]:
     """One graph of each class."""
     if n == 1:

@@ -138,9 +138,7 @@ class Fuzzer:
                 array[rng.randrange(len(array))] = self.number(30)
         if rng.random() < 0.1:
             edges = edges[: rng.randrange(len(edges) + 1)]
-        out = _core.run(
-            node_ptr, edge_ptr, edges, nonplanar_as_set=rng.random() < 0.5, codes=False, threads=rng.choice((1, 2))
-        )
+        out = _core.run(node_ptr, edge_ptr, edges, nonplanar_as_set=rng.random() < 0.5, codes=False, threads=rng.choice((1, 2)))
         packed = pg.PackedDecomposition(pg.GraphBatch(node_ptr, edge_ptr, edges), **out)
         self.check(packed)
 
@@ -171,7 +169,8 @@ class Fuzzer:
         decode(bytes(code[: self.rng.randrange(len(code) + 1)]) if self.rng.random() < 0.3 else bytes(code))
 
     def graph6(self) -> None:
-        text = bytes(self.rng.choice((63, 126, self.rng.randrange(256), 63 + self.rng.randrange(12))) for _ in range(self.rng.randrange(12)))
+        rng = self.rng
+        text = bytes(rng.choice((63, 126, rng.randrange(256), 63 + rng.randrange(12))) for _ in range(rng.randrange(12)))
         if text[:2] != b"~~":
             pg.Graph.from_graph6(text)
 

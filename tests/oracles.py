@@ -78,9 +78,7 @@ def networkx_planar(g: Plain) -> bool:
 
 def networkx_blocks(g: Plain) -> set[frozenset[frozenset[int]]]:
     """Each block as the set of its edges."""
-    return {
-        frozenset(frozenset(e) for e in block) for block in nx.biconnected_component_edges(nx.Graph(list(g.edges)))
-    }
+    return {frozenset(frozenset(e) for e in block) for block in nx.biconnected_component_edges(nx.Graph(list(g.edges)))}
 
 
 def networkx_cut_nodes(g: Plain) -> set[int]:
@@ -88,7 +86,7 @@ def networkx_cut_nodes(g: Plain) -> set[int]:
 
 
 def is_kuratowski_subdivision(edges) -> str | None:
-    """"K5" or "K3,3" if these edges are a subdivision of it, nothing more and nothing less; else None.
+    """ "K5" or "K3,3" if these edges are a subdivision of it, nothing more and nothing less; else None.
 
     Degrees must be 2 but at the branch nodes; each branch node is followed along its paths until the next.
     """

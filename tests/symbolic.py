@@ -81,8 +81,9 @@ class SymbolicPlanE:
         sums = {v: [h[v]] for v in t.cut_node}
         inner: list[list[int]] = [[x] for x in block]
         out = {}
-        order = sorted([(level, "block", b) for b, level in enumerate(t.block_level)] + [(level, "cut", x) for x, level in enumerate(t.cut_level)])
-        for _, kind, i in order:
+        order = [(level, "block", b) for b, level in enumerate(t.block_level)]
+        order += [(level, "cut", x) for x, level in enumerate(t.cut_level)]
+        for _, kind, i in sorted(order):  # leaves first
             if kind == "cut":
                 v = t.cut_node[i]
                 out[v] = self.intern("CutEnc", self.intern.bag(sums[v]))

@@ -54,7 +54,9 @@ def test_families(name):
 def test_families_are_told_apart():
     rng = random.Random(2)
     labelled = [g for g in FAMILIES.values() if g.dart_labels is None]
-    labelled = [h for g in labelled for h in (g, *(replace(g, node_labels=g.with_labels(rng, nodes=2).node_labels) for _ in range(4)))]
+    labelled = [
+        h for g in labelled for h in (g, *(replace(g, node_labels=g.with_labels(rng, nodes=2).node_labels) for _ in range(4)))
+    ]
     by_code, by_certificate = {}, {}
     for g in labelled:
         same = by_code.setdefault(code(g), g)

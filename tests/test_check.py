@@ -59,9 +59,15 @@ def test_every_corrupted_entry_is_noticed(column, source):
         for wrong in values:
             if wrong != right:
                 corrupted = arrays | {column: [*arrays[column][:row], wrong, *arrays[column][row + 1 :]]}
-                with pytest.raises(DecompositionError):
-                    check_tables(g.n, g.edges, corrupted)
-                    pytest.fail(f"{column}[{row}] = {wrong} in place of {right} went unnoticed in {g}")
+                assert_noticed(g, corrupted, f"{column}[{row}] = {wrong} in place of {right}")
+
+
+def assert_noticed(g: Plain, arrays, what: str) -> None:
+    try:
+        check_tables(g.n, g.edges, arrays)
+    except DecompositionError:
+        return
+    pytest.fail(f"{what} went unnoticed in {g}")
 
 
 def columns_of_tables() -> set[str]:
@@ -79,9 +85,7 @@ def test_a_missing_or_repeated_row_is_noticed(table):
                 name: [*arrays[name][:row], *arrays[name][row : row + 1] * times, *arrays[name][row + 1 :]]
                 for name in TABLES[table]
             }
-            with pytest.raises(DecompositionError):
-                check_tables(g.n, g.edges, changed)
-                pytest.fail(f"row {row} of {table}, {times} times, went unnoticed in {g}")
+            assert_noticed(g, changed, f"row {row} of {table}, {times} times,")
 
 
 def test_swapped_walk_entries_are_noticed():
@@ -96,9 +100,7 @@ def test_swapped_walk_entries_are_noticed():
             column[i], column[i + 1] = column[i + 1], column[i]
             changed[name] = column
         if arrays | changed != arrays:
-            with pytest.raises(DecompositionError):
-                check_tables(g.n, g.edges, arrays | changed)
-                pytest.fail(f"walk entries {i} and {i + 1} swapped: unnoticed in {g}")
+            assert_noticed(g, arrays | changed, f"the swap of walk entries {i} and {i + 1}")
 
 
 @pytest.mark.parametrize(

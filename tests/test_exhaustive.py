@@ -53,7 +53,9 @@ def test_agrees_with_nauty_on_labelled_darts():
             m = len(g.edges)
             if m <= 5:
                 bits = range(4**m)
-                graphs += [Plain(n, g.edges, dart_labels=tuple((b >> 2 * e & 1, b >> 2 * e + 1 & 1) for e in range(m))) for b in bits]
+                graphs += [
+                    Plain(n, g.edges, dart_labels=tuple((b >> 2 * e & 1, b >> 2 * e + 1 & 1) for e in range(m))) for b in bits
+                ]
         assert agree_with_nauty(graphs) > len(connected_planar_graphs(n))
 
 

@@ -37,9 +37,7 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
-@pytest.mark.parametrize(
-    ("what", "threads"), [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1)]
-)
+@pytest.mark.parametrize(("what", "threads"), [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1)])
 def test_ctrl_c(what, threads):
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, what, str(threads)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

@@ -97,7 +97,12 @@ def test_large_witnesses():
     side = 40
     torus = Plain.of(
         side * side,
-        [(side * i + j, side * a + b) for i in range(side) for j in range(side) for a, b in (((i + 1) % side, j), (i, (j + 1) % side))],
+        [
+            (side * i + j, side * a + b)
+            for i in range(side)
+            for j in range(side)
+            for a, b in (((i + 1) % side, j), (i, (j + 1) % side))
+        ],
     )
     assert_refused(torus.shuffled(random.Random(1))[0])
     k = 2000

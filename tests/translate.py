@@ -1,4 +1,4 @@
-"""Tables in canonical terms: node ids become canonical indices and edge ids pairs of these, after which isomorphic graphs have equal tables.
+"""Tables in canonical terms: node ids become canonical indices and edge ids pairs of these; then isomorphic graphs have equal tables.
 
 Row order is part of the promise (packed.hpp): SPQR nodes, blocks, cut nodes and walk entries stand in canonical order.
 """
@@ -21,9 +21,7 @@ def canonical_tables(g: Plain, arrays) -> dict[str, list]:
     inverse = np.argsort(np.asarray(index, dtype=np.int64)) if g.n else np.zeros(0, np.int64)
     out = {name: [int(x) for x in arrays[name]] for name in PLAIN_COLUMNS}
     out["walk_node"] = [index[int(v)] for v in arrays["walk_node"]]
-    out["walk_edge"] = [
-        -1 if e < 0 else tuple(sorted(index[v] for v in g.edges[int(e)])) for e in arrays["walk_edge"]
-    ]
+    out["walk_edge"] = [-1 if e < 0 else tuple(sorted(index[v] for v in g.edges[int(e)])) for e in arrays["walk_edge"]]
     out["cut_node"] = [index[int(v)] for v in arrays["cut_node"]]
     out["node_component"] = [int(arrays["node_component"][v]) for v in inverse]
     for name in ("spqr", "block"):

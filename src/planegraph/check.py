@@ -91,9 +91,7 @@ class _Tables:
 
     def __init__(self, num_nodes: int, edges: Any, arrays: Mapping[str, Any]) -> None:
         self.num_nodes = int(num_nodes)
-        self.edges: list[tuple[int, int]] = [
-            (int(u), int(v)) for u, v in np.asarray(edges, dtype=np.int64).reshape(-1, 2)
-        ]
+        self.edges: list[tuple[int, int]] = [(int(u), int(v)) for u, v in np.asarray(edges, dtype=np.int64).reshape(-1, 2)]
         for columns in TABLES.values():
             for name in columns:
                 setattr(self, name, np.asarray(arrays[name]).tolist())
@@ -233,13 +231,16 @@ def _read_pairs(t: _Tables, c: int, skeleton: _Skeleton) -> None:
         u, v = t.walk_node[i : i + 2]
         new = _add_dart(t, c, skeleton, i, v)
         _add_dart(t, c, skeleton, i + 1, u)
-        _require(new and t.edge_of(i) == t.edge_of(i + 1), f"walk entries {i}, {i + 1} of {_name(t, c)} are not the two darts of one edge")
+        _require(
+            new and t.edge_of(i) == t.edge_of(i + 1),
+            f"walk entries {i}, {i + 1} of {_name(t, c)} are not the two darts of one edge",
+        )
 
 
 def _read_bond(t: _Tables, c: int, skeleton: _Skeleton) -> None:
     """P: both darts of each parallel edge, at the edge's position, always from the same pole."""
     _read_pairs(t, c, skeleton)
-    poles = {ends for ends in skeleton.ends.values()}
+    poles = set(skeleton.ends.values())
     _require(len(poles) == 1, f"{_name(t, c)}: edges with different poles or directions: {sorted(poles)}")
     _check_positions(t, c, skeleton, (j // 2 + 1 for j in range(skeleton.end - skeleton.begin)))
 
@@ -605,9 +606,7 @@ def _has_fan(adjacency: Mapping[int, Sequence[int]], v: int, targets: set[int], 
     return all(_augment(adjacency, v, targets, banned, before) for _ in range(3))
 
 
-def _augment(
-    adjacency: Mapping[int, Sequence[int]], v: int, targets: set[int], banned: int, before: dict[int, int]
-) -> bool:
+def _augment(adjacency: Mapping[int, Sequence[int]], v: int, targets: set[int], banned: int, before: dict[int, int]) -> bool:
     # A state (w, True) may leave w freely; (w, False) has entered a node that carries a path and must go back along it.
     came: dict[tuple[int, bool], tuple[int, bool] | None] = {(v, True): None}
     todo = deque(came)
@@ -626,7 +625,7 @@ def _augment(
         if u in before:  # it lies on a path that has just been given up behind it: give up the part before it, too
             visit((u, False), state)
         for w in adjacency[u]:
-            if w == banned or w == v or before.get(w) == u:
+            if w in (v, banned) or before.get(w) == u:
                 continue
             if w in before:
                 visit((w, False), state)

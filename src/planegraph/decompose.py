@@ -67,7 +67,8 @@ def decompose(graph: Graph, on_nonplanar: OnNonplanar = "raise") -> Decompositio
     {'blocks': 1, 'S': 4, 'P': 1, 'Q': 0, 'R': 0}
     """
     _expect(graph, Graph)
-    return decompose_batch(GraphBatch.from_graphs([graph]), threads=1, on_nonplanar=on_nonplanar)[0]
+    arrays = run_batch(GraphBatch.from_graphs([graph]), 1, on_nonplanar, walks=True, codes=False)
+    return Decomposition(graph, {name: arrays[name] for name, table in _TABLE_OF.items() if table is not None})
 
 
 def decompose_batch(
