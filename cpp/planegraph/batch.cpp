@@ -108,10 +108,13 @@ class Worker {
     nodes_ += batch_.node_ptr[chunk.last_graph] - batch_.node_ptr[chunk.first_graph];
   }
 
-  /// After the first chunk: room for `share` times what it took, so that the columns need not grow by copying.
-  void reserve(double share) {
+  /// After the first chunk: room for this worker's likely share of the batch, so that the columns need not grow by copying.
+  /// Tables grow with the number of nodes.
+  void reserve(int workers) {
     if (reserved_) return;
     reserved_ = true;
+    const double all = static_cast<double>(batch_.node_ptr[batch_.num_graphs] + batch_.num_graphs);
+    const double share = 1.05 * all / static_cast<double>(nodes_ + graphs_) / workers;
     for (const Packed::Table& table : Packed::tables()) {
       reserve(out_.*table.ptr, share);
       for (const auto column : table.columns) reserve(out_.*column, share);
@@ -165,11 +168,10 @@ Packed Engine::run(const BatchView& batch, const Options& options, const std::fu
     pipelines.push_back(borrow());
     workers.emplace_back(batch, options, *pipelines[t], parts[t]);
   }
-  const double share = 1.05 * static_cast<double>(jobs) / threads;
   run_jobs(jobs, threads, poll, [&](int worker, i64 k) {
     chunks[k].worker = worker;
     workers[worker].run(chunks[k]);
-    if (jobs > threads) workers[worker].reserve(share);
+    if (jobs > threads) workers[worker].reserve(threads);
   });
   for (auto& pipeline : pipelines) give_back(std::move(pipeline));  // after an error it is dropped instead
   Packed result = join(parts, chunks, batch.node_ptr, [&](i64 count, const std::function<void(i64)>& job) {

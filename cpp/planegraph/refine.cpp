@@ -1,6 +1,7 @@
 #include "refine.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace planegraph {
 namespace {
@@ -141,12 +142,15 @@ void Refiner::initial_partition(const Rigid& rigid) {
     for (i32 k = 0; k < darts; ++k) token_rank_[k] = ranker_.rank(k);
   }
   // the face beside (d, mirror) is the one beside (reverse(d), embedding)
-  const auto key = [&](i32 s) {
+  const auto kind = [&](i32 s) {
     const i32 k = s >> 1;
-    return (static_cast<u64>(node_rank_[rigid.end(rigid.first + k)]) * num_face_ranks_ + face_rank_[k ^ (s & 1)]) *
-               num_token_ranks_ + token_rank_[k];
+    return std::array<i32, 3>{node_rank_[rigid.end(rigid.first + k)], face_rank_[k ^ (s & 1)], token_rank_[k]};
   };
-  const u64 keys = static_cast<u64>(num_node_ranks_) * num_face_ranks_ * num_token_ranks_;
+  const auto key = [&](i32 s) {
+    const auto [node, face, token] = kind(s);
+    return (static_cast<i64>(node) * num_face_ranks_ + face) * num_token_ranks_ + token;
+  };
+  const double possible_keys = static_cast<double>(num_node_ranks_) * num_face_ranks_ * num_token_ranks_;
   num_classes_ = 0;
   begin_.clear();
   size_.clear();
@@ -155,12 +159,13 @@ void Refiner::initial_partition(const Rigid& rigid) {
     size_.push_back(size);
     ++num_classes_;
   };
-  if (keys <= 4 * static_cast<u64>(states) + 1024) {
+  if (possible_keys <= 4.0 * states + 1024) {
+    const i64 keys = static_cast<i64>(possible_keys);
     std::vector<i32>& place = position_;  // by key, until the elements are in place
     grow_fill(place, keys + 1, 0);
     for (i32 s = 0; s < states; ++s) ++place[key(s)];
     i32 at = 0;
-    for (u64 k = 0; k < keys; ++k) {
+    for (i64 k = 0; k < keys; ++k) {
       const i32 size = place[k];
       place[k] = at;
       if (size > 0) open_class(at, size);
@@ -169,9 +174,9 @@ void Refiner::initial_partition(const Rigid& rigid) {
     for (i32 s = 0; s < states; ++s) element_[place[key(s)]++] = s;
   } else {
     for (i32 s = 0; s < states; ++s) element_[s] = s;
-    std::sort(element_.begin(), element_.begin() + states, [&](i32 a, i32 b) { return key(a) < key(b); });
+    std::sort(element_.begin(), element_.begin() + states, [&](i32 a, i32 b) { return kind(a) < kind(b); });
     for (i32 at = 0, from = 0; at < states; from = at) {
-      while (at < states && key(element_[at]) == key(element_[from])) ++at;
+      while (at < states && kind(element_[at]) == kind(element_[from])) ++at;
       open_class(from, at - from);
     }
   }

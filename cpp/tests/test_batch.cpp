@@ -37,7 +37,7 @@ std::vector<Input> mixture(i64 nodes, Random& random, bool labels) {
 
 void test_threads(Tally& tally, Random& random) {
   for (const bool labels : {false, true}) {
-    const std::vector<Input> graphs = mixture(40000, random, labels);
+    const std::vector<Input> graphs = mixture(20000, random, labels);
     const Batch batch(graphs);
     check_batch(batch.view(), batch.all.n, batch.all.m());
     tally.count_graphs(batch.size());
@@ -102,8 +102,8 @@ void test_shared_engine(Tally& tally, Random& random) {
 /// With several bad graphs, the one with the smallest index is reported, whatever the threads.
 void test_errors(Tally& tally, Random& random) {
   Engine engine;
-  for (int round = 0; round < 30; ++round) {
-    std::vector<Input> graphs = mixture(30000, random, false);
+  for (int round = 0; round < 20; ++round) {
+    std::vector<Input> graphs = mixture(20000, random, false);
     i64 first = static_cast<i64>(graphs.size());
     for (i64 count = random.between(1, 6); count > 0; --count) {
       const i64 k = random.below(static_cast<i64>(graphs.size()));
@@ -131,7 +131,7 @@ void test_errors(Tally& tally, Random& random) {
 }
 
 void test_cancel(Tally& tally, Random& random) {
-  const Batch batch(mixture(40000, random, false));
+  const Batch batch(mixture(25000, random, false));
   Engine engine;
   const Packed expected = engine.run(batch.view(), {false, true, true, 1}, always);
   for (const int threads : kThreads) {
