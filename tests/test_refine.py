@@ -12,6 +12,7 @@ import pytest
 from plain import Plain
 from weinberg import state_codes
 
+import planegraph as pg
 from planegraph import _core
 
 SYMMETRIC = [
@@ -209,3 +210,36 @@ def test_a_hundred_thousand_maps():
         assert code == codes[chosen_start(g, following)], g
         if i % 100 == 0:
             assert_classes(g)
+
+
+def large_regular_maps() -> dict[str, Plain]:
+    """Maps of hundreds of nodes where all nodes or faces look alike, so that no dart is rare and the refinement has to work."""
+    ico = graphs.platonic()["icosahedral"]
+    c60 = graphs.truncated(ico)
+    fullerene = graphs.leapfrog(graphs.leapfrog(c60))
+    return {
+        "prism 300": graphs.prism(300),
+        "antiprism 200": graphs.antiprism(200),
+        "bipyramid 250": graphs.bipyramid(250),
+        "wheel 400": graphs.wheel(400),
+        "stacked prism 20x25": graphs.stacked_prism(20, 25),
+        "stacked prism 3x200": graphs.stacked_prism(3, 200),
+        "fullerene with 540 nodes": fullerene,
+        "triangulation with 272 nodes": graphs.dual(fullerene),
+        "medial tube": graphs.dual(graphs.stacked_prism(12, 30)),
+    }
+
+
+@pytest.mark.parametrize("name", large_regular_maps())
+def test_large_regular_maps(name):
+    """The choice is canonical also where brute force over all starts would be too slow for the core to take it.
+
+    Labels leave much symmetry, some, or none: none at all, one odd dart, a few colours in a pattern or at random.
+    """
+    g, rng = large_regular_maps()[name], random.Random(name)
+    versions = [g, mark(g, rng, darts=1), mark(g, rng, nodes=1), mark(g, rng, nodes=2, darts=2)]
+    versions += [g.with_labels(rng, nodes=2), g.with_labels(rng, darts=2), g.with_labels(rng, nodes=4, darts=3)]
+    versions += [Plain(g.n, g.edges, node_labels=tuple(v % k for v in range(g.n))) for k in (2, 4, 5)]
+    for version in versions:
+        copies = [version.build(), *(version.shuffled(rng)[0].build() for _ in range(4))]
+        assert len(set(pg.canonical_codes(pg.GraphBatch.from_graphs(copies)))) == 1, f"not canonical: {name}, {version}"

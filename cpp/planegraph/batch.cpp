@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <system_error>
 #include <thread>
 
 #include "join.hpp"
@@ -40,6 +41,17 @@ std::vector<Chunk> cut_into_chunks(const BatchView& batch) {
   return chunks;
 }
 
+/// Threads that are joined however the scope is left; if by an exception, they are told to stop first.
+struct Pool {
+  std::atomic<bool>& cancelled;
+  std::vector<std::thread> threads;
+  bool done;
+  ~Pool() {
+    if (!done) cancelled.store(true);
+    for (std::thread& thread : threads) thread.join();
+  }
+};
+
 /// Runs job(worker, 0 .. count) on up to `threads` threads, of which the caller is one (worker 0). Jobs are taken in order. The error
 /// of the first failed job is rethrown; `poll` is asked by the caller between its jobs and while it waits for the others.
 template <class Job>
@@ -65,21 +77,29 @@ void run_jobs(i64 count, int threads, const std::function<bool()>& poll, Job&& j
       if (worker == 0 && !poll()) cancelled.store(true);
     }
   };
-  std::vector<std::thread> pool;
-  const int extra = static_cast<int>(std::min<i64>(threads, count)) - 1;
-  for (int t = 1; t <= extra; ++t) {
-    working.fetch_add(1);
-    pool.emplace_back([&, t] {
-      work(t);
-      working.fetch_sub(1);
-    });
+  {
+    Pool pool{cancelled, {}, false};
+    const i64 extra = std::min<i64>(threads, count) - 1;
+    pool.threads.reserve(static_cast<std::size_t>(std::max<i64>(extra, 0)));
+    for (int t = 1; t <= extra; ++t) {
+      working.fetch_add(1);
+      try {
+        pool.threads.emplace_back([&, t] {
+          work(t);
+          working.fetch_sub(1);
+        });
+      } catch (const std::system_error&) {  // no more threads to be had: those there are do the work
+        working.fetch_sub(1);
+        break;
+      }
+    }
+    work(0);
+    while (working.load() > 0) {
+      if (!cancelled.load() && !poll()) cancelled.store(true);
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    pool.done = true;
   }
-  work(0);
-  while (working.load() > 0) {
-    if (!cancelled.load() && !poll()) cancelled.store(true);
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-  for (std::thread& thread : pool) thread.join();
   if (cancelled.load()) throw Cancelled();
   if (error) std::rethrow_exception(error);
 }

@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "support.hpp"
+#include "brute.hpp"
 
 namespace planegraph::test {
 
@@ -339,6 +339,12 @@ inline Input random_two_centred(Random& random) {
   return glued_at_edge(half, e, half, random.percent(50) ? e : random.below(half.m()), random.percent(30));
 }
 
+inline bool is_bridge(const Input& g, i64 e) {
+  Input h = g;
+  h.edges.erase(h.edges.begin() + 2 * e, h.edges.begin() + 2 * e + 2);
+  return count_components(h) > count_components(g);
+}
+
 inline Input random_nonplanar_composite(i64 pieces, Random& random) {
   const auto core = [&]() -> Input {
     switch (random.below(4)) {
@@ -351,8 +357,13 @@ inline Input random_nonplanar_composite(i64 pieces, Random& random) {
   Input g = random_composite(pieces, random);
   for (i64 k = random.between(1, 3); k > 0; --k) {
     const Input piece = core();
-    if (g.m() > 0 && random.percent(60)) g = glued_at_edge(g, random.below(g.m()), piece, random.below(piece.m()), random.percent(50));
-    else g = glued_at_node(g, random.below(g.n), piece, random.below(piece.n));
+    if (g.m() > 0 && random.percent(60)) {
+      const i64 e = random.below(g.m());
+      // in place of a bridge, a K5 would lack an edge that nothing stands for
+      g = glued_at_edge(g, e, piece, random.below(piece.m()), is_bridge(g, e) || random.percent(50));
+    } else {
+      g = glued_at_node(g, random.below(g.n), piece, random.below(piece.n));
+    }
   }
   return g;
 }

@@ -151,6 +151,14 @@ void test_cancel(Tally& tally, Random& random) {
       tally.check(!elsewhere, "cancellation: poll ran on another thread");
       if (threads == 1) tally.check(calls <= allowed + 1, "cancellation: poll was asked again after it had said no");
     }
+    // a poll that throws: the exception comes through, and no thread is left behind
+    bool came_through = false;
+    try {
+      engine.run(batch.view(), {false, true, true, threads}, []() -> bool { throw std::domain_error("from poll"); });
+    } catch (const std::domain_error&) {
+      came_through = true;
+    }
+    tally.check(came_through, "an exception from poll");
     tally.check(same_tables(engine.run(batch.view(), {false, true, true, threads}, always), expected), "a run after a cancelled one");
   }
 }

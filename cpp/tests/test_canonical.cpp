@@ -114,7 +114,7 @@ void test_small(Tally& tally, Random& random) {
     tester.test_equivalent_labels(g);
   }
   tally.part("families");
-  for (int k = 0; k < 1500; ++k) {
+  for (int k = 0; k < 3000; ++k) {
     Input g;
     switch (k % 6) {
       case 0: g = random_planar(random.between(1, 25), static_cast<int>(random.between(30, 100)), random); break;
@@ -129,7 +129,7 @@ void test_small(Tally& tally, Random& random) {
     tester.test_equivalent_labels(g);
   }
   tally.part("random planar graphs");
-  for (int k = 0; k < 600; ++k) {
+  for (int k = 0; k < 1500; ++k) {
     Input g = relabelled(random_nonplanar_composite(random.between(1, 6), random), random);
     // symmetric pairs, so that ties meet incomplete codes
     if (k % 4 == 0) g = glued_at_edge(g, 0, g, 0, false);

@@ -147,7 +147,7 @@ void test_refine(Tally& tally, Random& random) {
     test_map(tally, g, random);
     for (int k = 0; k < 10; ++k) test_map(tally, coloured(g, random), random);
   }
-  for (int k = 0; k < 2500; ++k) test_map(tally, coloured(random_rigid(random.between(4, 10), random), random), random);
+  for (int k = 0; k < 5000; ++k) test_map(tally, coloured(random_rigid(random.between(4, 10), random), random), random);
   for (int k = 0; k < 60; ++k) test_map(tally, coloured(random_rigid(random.between(20, 40), random), random), random);
   // long enough that stages 2 and 3 decide, and symmetric but for one defect
   for (const i64 k : {40, 61}) {

@@ -248,9 +248,9 @@ int main() {
   for (const auto& [name, g] : families()) tester.test(g);
   for (const i64 n : {3, 4, 5, 6}) tester.test_all(n);
   tally.part("families, and all biconnected graphs on 3 to 6 nodes");
-  for (int k = 0; k < 6000; ++k) tester.test(random_graph(random.between(3, 9), static_cast<int>(random.between(25, 75)), random));
+  for (int k = 0; k < 15000; ++k) tester.test(random_graph(random.between(3, 9), static_cast<int>(random.between(25, 75)), random));
   tally.part("random small graphs");
-  for (int k = 0; k < 2500; ++k) {
+  for (int k = 0; k < 6000; ++k) {
     switch (k % 4) {
       case 0: tester.test(relabelled(random_biconnected(random.between(1, 5), random), random)); break;
       case 1: tester.test(relabelled(random_composite(random.between(1, 6), random), random)); break;
