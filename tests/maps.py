@@ -125,8 +125,10 @@ def host_of_lookalikes(rng: random.Random) -> Plain:
     g = host
     for e in reversed(range(len(host.edges))):
         if rng.random() < edges:
-            other = rng.choice(pool)
-            g = replace_edge(g, e, other, rng.randrange(12), flip=rng.random() < 0.5, keep=rng.random() < 0.3)
+            parallel = rng.choice((1, 1, 2, 3))
+            for k in range(parallel):
+                keep = k + 1 < parallel or rng.random() < 0.3
+                g = replace_edge(g, e, rng.choice(pool), rng.randrange(12), flip=rng.random() < 0.5, keep=keep)
     for v in range(host.n):
         if rng.random() < 0.3:
             g = identify(g, rng.choice(pool), v, rng.randrange(8))

@@ -241,18 +241,12 @@ void Emitter::emit_walk(const Context& x, i32 c) {
 }
 
 void Emitter::emit_cycle(const Context& x, i32 c, i32 dart) {
-  const Spqr& spqr = x.spqr;
-  const SpqrNode& node = spqr.nodes[c];
-  const bool along = spqr.runs_along(dart);
   const i32 row = spqr_row_[c];
-  i32 y = dart >> 1;
-  for (i32 k = 1; k <= node.size(); ++k) {
-    put(x, row, spqr.cycle_dart(y, along), k, k, true);
-    if (along)
-      y = y + 1 == node.last ? node.first : y + 1;
-    else
-      y = y == node.first ? node.last - 1 : y - 1;
-  }
+  i32 k = 0;
+  x.spqr.walk_cycle(x.spqr.nodes[c], dart, [&](i32 d) {
+    ++k;
+    put(x, row, d, k, k, true);
+  });
 }
 
 /// The edge at which the bond hangs first, then the others by token.

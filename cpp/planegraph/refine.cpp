@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "disjoint_sets.hpp"
+
 namespace planegraph {
-namespace {
-
-i32 find(std::vector<i32>& set, i32 x) {
-  while (set[x] != x) x = set[x] = set[set[x]];
-  return x;
-}
-
-}  // namespace
 
 void Refiner::release_memory() {
   for (auto* v : {&nodes_, &node_rank_, &degree_, &face_rank_, &token_rank_, &element_, &position_, &class_, &begin_, &size_, &hit_,

@@ -2,19 +2,10 @@
 
 #include <algorithm>
 
+#include "disjoint_sets.hpp"
 #include "memory.hpp"
 
 namespace planegraph {
-namespace {
-
-/// Representative of x's set, with path halving.
-i32 find(std::vector<i32>& set, i32 x) {
-  while (set[x] != x) x = set[x] = set[set[x]];
-  return x;
-}
-
-}  // namespace
-
 void Spqr::run(const Graph& g, const Blocks& blocks) {
   nodes.clear();
   entries.clear();

@@ -56,7 +56,19 @@ class Spqr {
   i32 across(i32 x) const { return entries[entries[x].twin].owner; }
   /// Of an S node's entry: its dart along the cycle, or against it.
   i32 cycle_dart(i32 x, bool along) const { return 2 * x + (along ? 1 - entries[x].forward : entries[x].forward); }
-  bool runs_along(i32 d) const { return (d & 1) != entries[d >> 1].forward; }
+  /// Calls visit(dart) for the darts of an S node once round the cycle, from the given one on.
+  template <class Visit>
+  void walk_cycle(const SpqrNode& node, i32 first_dart, Visit&& visit) const {
+    const bool along = (first_dart & 1) != entries[first_dart >> 1].forward;
+    i32 x = first_dart >> 1;
+    for (i32 k = node.size(); k > 0; --k) {
+      visit(cycle_dart(x, along));
+      if (along)
+        x = x + 1 == node.last ? node.first : x + 1;
+      else
+        x = x == node.first ? node.last - 1 : x - 1;
+    }
+  }
   /// The dart of a bond's entry that leaves pole u.
   i32 dart_from(i32 x, i32 u) const { return 2 * x + (entries[x].end[0] != u); }
 

@@ -159,19 +159,12 @@ void Walks::code_cycle(const Context& x, i32 c, i32 first_dart) {
   const Spqr& spqr = x.spqr;
   const SpqrNode& node = spqr.nodes[c];
   const Colours colour = colours(x.blocks, node.block);
-  const bool along = spqr.runs_along(first_dart);
   i32* code = ranker_.extend(1 + 2 * static_cast<std::size_t>(node.size()));
   *code++ = kS;
-  i32 y = first_dart >> 1;
-  for (i32 k = node.size(); k > 0; --k) {
-    const i32 d = spqr.cycle_dart(y, along);
+  spqr.walk_cycle(node, first_dart, [&](i32 d) {
     *code++ = colour(spqr.end(d));
     *code++ = spqr.token(d);
-    if (along)
-      y = y + 1 == node.last ? node.first : y + 1;
-    else
-      y = y == node.first ? node.last - 1 : y - 1;
-  }
+  });
 }
 
 /// The poles, then the tokens of the parallel edges in ascending order, all in the direction of the given dart.
