@@ -15,6 +15,8 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 CPP := $(shell find cpp -name '*.cpp' -o -name '*.hpp')
 CORE := $(filter-out cpp/tests/%,$(CPP))
+# an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
+FOLDERS := $(shell find src -type d -not -name __pycache__)
 
 .PHONY: help setup demo test cpp-test slow-test bench asan tsan fuzz lint clean
 
@@ -28,7 +30,7 @@ $(VENV)/.tools: constraints-dev.txt
 	$(PY) -m pip install -q -c constraints-dev.txt scikit-build-core nanobind cmake ninja
 	touch $@
 
-$(VENV)/.package: $(VENV)/.tools pyproject.toml CMakeLists.txt $(CORE)
+$(VENV)/.package: $(VENV)/.tools pyproject.toml CMakeLists.txt $(CORE) $(FOLDERS)
 	@echo "Building planegraph; the first time takes a minute or two"
 	$(PY) -m pip install -q -c constraints-dev.txt --no-build-isolation -e '.[dev]'
 	touch $@
