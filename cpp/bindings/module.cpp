@@ -2,14 +2,14 @@
 //
 // Thin on purpose: the Python side has already made arrays of the right dtype, shape and layout (anything else is a TypeError
 // here), the core checks their content. Results are numpy arrays that own the vectors of the core, without a copy. The GIL is
-// released while the core runs; about every 50 ms the calling thread takes it to see whether Ctrl-C was pressed.
+// released while the core runs; between chunks of small graphs, between the steps of a large one and between the planarity tests of a
+// witness the calling thread takes it, at most every 50 ms, to see whether Ctrl-C was pressed.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <chrono>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -207,11 +207,11 @@ struct Ends {
   }
 };
 
+/// The limit of planegraph/graph.cpp (kMaxItems), in its words.
 void check_size(i64 n, i64 m) {
-  constexpr i64 limit = std::numeric_limits<i32>::max() / 2;
-  if (n < 0 || n > limit || m > limit)
-    throw InvalidGraph("a graph may have at most " + std::to_string(limit) + " nodes and edges; found " + std::to_string(n) +
-                       " nodes and " + std::to_string(m) + " edges");
+  constexpr i64 limit = i64{1} << 28;
+  if (n < 0 || n > limit) throw InvalidGraph("the number of nodes must be between 0 and 2^28, found " + std::to_string(n));
+  if (m > limit) throw InvalidGraph("the number of edges must be between 0 and 2^28, found " + std::to_string(m));
 }
 
 bool is_planar(i64 num_nodes, const Edges& edges) {
@@ -263,14 +263,12 @@ nb::object kuratowski(i64 num_nodes, const Edges& edges) {
   const i64 m = static_cast<i64>(edges.shape(0));
   const i64* data = edges.data();
   try {
-    std::vector<i32> ids;
-    {
-      nb::gil_scoped_release release;
+    std::vector<i32> ids = without_gil([&](auto& poll) {
       check_size(num_nodes, m);
       Ends ends;
       ends.fill(num_nodes, data, 0, m);
-      ids = kuratowski_subgraph(static_cast<i32>(num_nodes), static_cast<i32>(m), ends.u.data(), ends.v.data());
-    }
+      return kuratowski_subgraph(static_cast<i32>(num_nodes), static_cast<i32>(m), ends.u.data(), ends.v.data(), poll);
+    });
     return own(std::move(ids));
   } catch (const InvalidGraph& e) {
     raise_invalid(e.what(), 0, 1);

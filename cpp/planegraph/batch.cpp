@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in batch.hpp.
 #include "batch.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 namespace planegraph {
 namespace {
 
+constexpr std::size_t kMostIdle = 64;  // pipelines kept between runs
 constexpr i64 kChunkItems = 4096;  // a chunk has at least this many nodes or graphs, but for the last
 
 GraphView graph_view(const BatchView& batch, i64 k) {
@@ -52,21 +54,28 @@ struct Pool {
   }
 };
 
-/// Runs job(worker, 0 .. count) on up to `threads` threads, of which the caller is one (worker 0). Jobs are taken in order. The error
-/// of the first failed job is rethrown; `poll` is asked by the caller between its jobs and while it waits for the others.
+/// Runs job(worker, 0 .. count, keep_going) on up to `threads` threads, of which the caller is one (worker 0). Jobs are taken in order.
+/// The error of the first failed job is rethrown; `poll` is asked on the calling thread, between its jobs, whenever its job asks
+/// keep_going, and while it waits for the others. A job may end with Cancelled.
 template <class Job>
-void run_jobs(i64 count, int threads, const std::function<bool()>& poll, Job&& job) {
+void run_jobs(i64 count, int threads, const KeepGoing& poll, Job&& job) {
   std::atomic<i64> next{0}, failed{count};
   std::atomic<int> working{0};
   std::atomic<bool> cancelled{false};
   std::mutex mutex;
   std::exception_ptr error;
   const auto work = [&](int worker) {
+    const KeepGoing keep_going = [&, worker] {
+      if (worker == 0 && !cancelled.load() && !poll()) cancelled.store(true);
+      return !cancelled.load();
+    };
     while (!cancelled.load()) {
       const i64 k = next.fetch_add(1);
       if (k >= count || k > failed.load()) return;
       try {
-        job(worker, k);
+        job(worker, k, keep_going);
+      } catch (const Cancelled&) {
+        return;
       } catch (...) {
         const std::lock_guard<std::mutex> lock(mutex);
         if (k < failed.load()) {
@@ -74,7 +83,7 @@ void run_jobs(i64 count, int threads, const std::function<bool()>& poll, Job&& j
           error = std::current_exception();
         }
       }
-      if (worker == 0 && !poll()) cancelled.store(true);
+      keep_going();
     }
   };
   {
@@ -110,12 +119,12 @@ class Worker {
   Worker(const BatchView& batch, const Options& options, Pipeline& pipeline, Packed& out)
       : batch_(batch), options_(options), pipeline_(pipeline), out_(out) {}
 
-  void run(Chunk& chunk) {
+  void run(Chunk& chunk, const KeepGoing& keep_going) {
     chunk.local_graph = graphs_;
     chunk.local_node = nodes_;
     for (i64 k = chunk.first_graph; k < chunk.last_graph; ++k) {
       try {
-        pipeline_.run(graph_view(batch_, k), options_, out_);
+        pipeline_.run(graph_view(batch_, k), options_, keep_going, out_);
       } catch (InvalidGraph& error) {
         error.graph = k;
         throw;
@@ -174,10 +183,10 @@ std::unique_ptr<Pipeline> Engine::borrow() {
 void Engine::give_back(std::unique_ptr<Pipeline> pipeline) {
   if (pipeline->is_large()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
-  idle_.push_back(std::move(pipeline));
+  if (idle_.size() < kMostIdle) idle_.push_back(std::move(pipeline));
 }
 
-Packed Engine::run(const BatchView& batch, const Options& options, const std::function<bool()>& poll) {
+Packed Engine::run(const BatchView& batch, const Options& options, const KeepGoing& poll) {
   std::vector<Chunk> chunks = cut_into_chunks(batch);
   const i64 jobs = static_cast<i64>(chunks.size());
   const int threads = static_cast<int>(std::clamp<i64>(options.threads, 1, std::max<i64>(jobs, 1)));
@@ -188,14 +197,14 @@ Packed Engine::run(const BatchView& batch, const Options& options, const std::fu
     pipelines.push_back(borrow());
     workers.emplace_back(batch, options, *pipelines[t], parts[t]);
   }
-  run_jobs(jobs, threads, poll, [&](int worker, i64 k) {
+  run_jobs(jobs, threads, poll, [&](int worker, i64 k, const KeepGoing& keep_going) {
     chunks[k].worker = worker;
-    workers[worker].run(chunks[k]);
+    workers[worker].run(chunks[k], keep_going);
     if (jobs > threads) workers[worker].reserve(threads);
   });
   for (auto& pipeline : pipelines) give_back(std::move(pipeline));  // after an error it is dropped instead
   Packed result = join(parts, chunks, batch.node_ptr, [&](i64 count, const std::function<void(i64)>& job) {
-    run_jobs(count, threads, poll, [&](int, i64 k) { job(k); });
+    run_jobs(count, threads, poll, [&](int, i64 k, const KeepGoing&) { job(k); });
   });
   if (batch.num_graphs > 0) return result;
   if (options.walks)

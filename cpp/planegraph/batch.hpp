@@ -4,7 +4,6 @@
 // If graphs are bad, the error of the one with the smallest index is thrown.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -36,9 +35,10 @@ class Engine {
  public:
   Engine();
   ~Engine();
-  /// `poll` is called now and then on the calling thread; returning false ends the run with Cancelled.
+  /// `poll` is called on the calling thread between chunks of small graphs and between the steps of a large one; returning false
+  /// ends the run with Cancelled.
   /// The offsets must have been checked by `check_batch`.
-  Packed run(const BatchView& batch, const Options& options, const std::function<bool()>& poll);
+  Packed run(const BatchView& batch, const Options& options, const KeepGoing& poll);
 
  private:
   std::unique_ptr<Pipeline> borrow();

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in blocks.hpp.
 #include "blocks.hpp"
 
 #include <algorithm>

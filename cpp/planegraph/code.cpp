@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in code.hpp.
 #include "code.hpp"
 
 #include <algorithm>

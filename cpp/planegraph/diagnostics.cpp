@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in diagnostics.hpp.
 #include "diagnostics.hpp"
 
 #include "embedding.hpp"

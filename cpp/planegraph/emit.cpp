@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in emit.hpp.
 #include "emit.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in forest.hpp.
 #include "forest.hpp"
 
 #include <algorithm>

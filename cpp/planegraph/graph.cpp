@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in graph.hpp.
 #include "graph.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in join.hpp.
 #include "join.hpp"
 
 #include <algorithm>

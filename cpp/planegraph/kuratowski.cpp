@@ -5,15 +5,18 @@
 //
 // How. Keep a set of super-edges, each a path of the input, whose graph is not planar. Call a super-edge critical if the rest
 // is planar without it; it stays critical when other edges go. In each round
-//   order   the edges: critical ones, then those of a spanning forest, then all others, at random within each group;
-//   cut     them to the shortest prefix that is not planar (galloping, then binary search); its last edge is critical;
+//   order   the edges: critical ones, then those of a breadth-first forest, then all others at random; nodes are renumbered
+//           breadth-first too, for the cache;
+//   cut     them to a prefix that is not planar: galloping finds one of the forest and k further edges. If k is small, that is enough;
+//           otherwise binary search makes it the shortest, and its last edge is critical;
 //   reduce  what is left: prune leaves, turn chains of nodes of degree 2 into single super-edges, drop loops and parallels.
-// Each round makes one edge critical or finds that the critical ones suffice, so it ends, with only critical edges.
+// Each round shrinks the graph to a quarter, makes one edge critical or finds that the critical ones suffice, so it ends, with
+// only critical edges.
 //
 // Cost. A forest plus k further edges reduces to fewer than 3k super-edges. Few of the long fundamental cycles of a breadth-first
-// forest suffice to lose planarity, so one or two rounds shrink most inputs to some hundreds of super-edges; these rounds
-// dominate, with O(log m) planarity tests each. There is no such promise in general: a round that shrinks nothing still makes an
-// edge critical, so the bound is O(log m) tests of O(m) for each critical edge that is found.
+// forest suffice to lose planarity, so most inputs shrink to some hundreds of super-edges after a few planarity tests of full size. Where
+// one particular edge is needed, as in a planar graph plus one edge, the first rounds take O(log m) tests of full size.
+// There is no better promise in general than O(log m) tests of O(m) for each critical edge that is found.
 // The random order is seeded with a constant: equal input gives an equal answer.
 //
 // Source: K. Kuratowski (1930) for why it is right; the search is ours, in the manner of delta debugging (A. Zeller, R. Hildebrandt, 2002).
@@ -34,7 +37,8 @@ struct SuperEdge {
 
 class WitnessSearch {
  public:
-  WitnessSearch(i32 n, i32 m, const i32* eu, const i32* ev) : num_nodes_(n), next_input_(static_cast<std::size_t>(m), -1) {
+  WitnessSearch(i32 n, i32 m, const i32* eu, const i32* ev, const KeepGoing& keep_going)
+      : num_nodes_(n), next_input_(static_cast<std::size_t>(m), -1), keep_going_(keep_going) {
     edges_.reserve(static_cast<std::size_t>(m));
     for (i32 e = 0; e < m; ++e) edges_.push_back({eu[e], ev[e], e, e, false});
   }
@@ -44,7 +48,7 @@ class WitnessSearch {
     reduce();
     while (!std::all_of(edges_.begin(), edges_.end(), [](const SuperEdge& e) { return e.critical; })) {
       order_edges();
-      cut_to_shortest_prefix();
+      cut_to_prefix();
       reduce();
     }
     return input_edges();
@@ -60,40 +64,48 @@ class WitnessSearch {
     // Critical edges first also puts them first in adjacency lists, so the forest prefers them a little.
     const auto forest = std::stable_partition(edges_.begin(), edges_.end(), [](const SuperEdge& e) { return e.critical; });
     num_critical_ = static_cast<i32>(forest - edges_.begin());
-    mark_breadth_first_forest();
-    std::vector<SuperEdge> others;
-    i32 kept = num_critical_;
-    for (i32 e = num_critical_; e < num_edges(); ++e) {
-      if (in_forest_[e]) {
-        edges_[kept++] = edges_[e];
-      } else {
-        others.push_back(edges_[e]);
-      }
+    find_breadth_first_forest();
+    std::vector<SuperEdge> ordered(edges_.begin(), forest);
+    ordered.reserve(edges_.size());
+    for (const i32 e : forest_) {
+      if (e >= num_critical_) ordered.push_back(edges_[e]);
     }
-    num_fixed_ = kept;
-    std::copy(others.begin(), others.end(), edges_.begin() + kept);
+    num_fixed_ = static_cast<i32>(ordered.size());
+    for (i32 e = num_critical_; e < num_edges(); ++e) {
+      if (!in_forest_[e]) ordered.push_back(edges_[e]);
+    }
+    edges_.swap(ordered);
+    for (SuperEdge& e : edges_) {
+      e.u = number_[e.u];
+      e.v = number_[e.v];
+    }
   }
 
-  void mark_breadth_first_forest() {
+  /// Sets forest_ (its edges in the order of the search), in_forest_ and number_ (of the nodes, in the order of the search).
+  void find_breadth_first_forest() {
     build_incidence();
     in_forest_.assign(edges_.size(), 0);
-    std::vector<u8> seen(static_cast<std::size_t>(num_nodes_), 0);
+    forest_.clear();
+    number_.assign(static_cast<std::size_t>(num_nodes_), -1);
     std::vector<i32> queue;
-    queue.reserve(seen.size());
-    const auto start = static_cast<i32>(random_below(seen.size()));
+    queue.reserve(number_.size());
+    const auto enter = [&](i32 v) {
+      number_[v] = static_cast<i32>(queue.size());
+      queue.push_back(v);
+    };
+    const auto start = static_cast<i32>(random_below(number_.size()));
     for (i32 i = 0; i < num_nodes_; ++i) {
       const i32 root = i < num_nodes_ - start ? start + i : start + i - num_nodes_;
-      if (seen[root]) continue;
-      seen[root] = 1;
-      queue.push_back(root);
+      if (number_[root] >= 0) continue;
+      enter(root);
       for (std::size_t head = queue.size() - 1; head < queue.size(); ++head) {
         const i32 v = queue[head];
         for (i32 k = offset_[v]; k < offset_[v + 1]; ++k) {
           const i32 e = incident_[k], w = edges_[e].u ^ edges_[e].v ^ v;
-          if (seen[w]) continue;
-          seen[w] = 1;
+          if (number_[w] >= 0) continue;
+          enter(w);
           in_forest_[e] = 1;
-          queue.push_back(w);
+          forest_.push_back(e);
         }
       }
     }
@@ -115,7 +127,7 @@ class WitnessSearch {
 
   // ---- cut
 
-  void cut_to_shortest_prefix() {
+  void cut_to_prefix() {
     prefix_u_.clear();
     prefix_v_.clear();
     for (const SuperEdge& e : edges_) {
@@ -134,6 +146,11 @@ class WitnessSearch {
       if (high - probe <= step) break;
       probe += step;
     }
+    const i64 further = high - num_fixed_;  // reducing a forest and so many further edges leaves fewer than three times as many
+    if (12 * further < num_edges()) {
+      edges_.resize(static_cast<std::size_t>(high));
+      return;
+    }
     while (low < high) {
       const i32 middle = low + (high - low) / 2;
       if (prefix_is_planar(middle)) {
@@ -146,7 +163,10 @@ class WitnessSearch {
     if (high > num_critical_) edges_.back().critical = true;
   }
 
-  bool prefix_is_planar(i32 length) { return embedder_.run(num_nodes_, length, prefix_u_.data(), prefix_v_.data(), nullptr); }
+  bool prefix_is_planar(i32 length) {
+    if (keep_going_ && !keep_going_()) throw Cancelled();
+    return embedder_.run(num_nodes_, length, prefix_u_.data(), prefix_v_.data(), nullptr);
+  }
 
   // ---- reduce
 
@@ -268,19 +288,21 @@ class WitnessSearch {
   std::vector<i32> next_input_;
   std::vector<i32> prefix_u_, prefix_v_;
   std::vector<i32> offset_, incident_, degree_, link_;
+  std::vector<i32> forest_, number_;
   std::vector<u8> in_forest_, used_;
   u64 random_ = 0x9E3779B97F4A7C15U;
+  const KeepGoing& keep_going_;
   Embedder embedder_;
 };
 
 }  // namespace
 
-std::vector<i32> kuratowski_subgraph(i32 n, i32 m, const i32* eu, const i32* ev) {
+std::vector<i32> kuratowski_subgraph(i32 n, i32 m, const i32* eu, const i32* ev, const KeepGoing& keep_going) {
   const i64 too_many = 3 * i64{n} - 5;  // no planar graph has that many edges
   if (n >= 5 && m > too_many) m = static_cast<i32>(too_many);
   Embedder embedder;
   if (embedder.run(n, m, eu, ev, nullptr)) return {};
-  return WitnessSearch(n, m, eu, ev).run();
+  return WitnessSearch(n, m, eu, ev, keep_going).run();
 }
 
 }  // namespace planegraph

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in packed.hpp.
 #include "packed.hpp"
 
 namespace planegraph {

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in pipeline.hpp.
 #include "pipeline.hpp"
 
 #include <algorithm>
@@ -7,25 +8,37 @@
 namespace planegraph {
 namespace {
 
-std::vector<i32> witness(const GraphView& view) {
+constexpr i64 kLarge = 1 << 14;  // nodes or edges from which on a step takes milliseconds
+
+std::vector<i32> witness(const GraphView& view, const KeepGoing& keep_going) {
   std::vector<i32> eu(view.num_edges), ev(view.num_edges);
   for (i64 e = 0; e < view.num_edges; ++e) {
     eu[e] = static_cast<i32>(view.edges[2 * e]);
     ev[e] = static_cast<i32>(view.edges[2 * e + 1]);
   }
-  return kuratowski_subgraph(static_cast<i32>(view.num_nodes), static_cast<i32>(view.num_edges), eu.data(), ev.data());
+  return kuratowski_subgraph(static_cast<i32>(view.num_nodes), static_cast<i32>(view.num_edges), eu.data(), ev.data(),
+                             keep_going);
 }
 
 }  // namespace
 
-void Pipeline::run(const GraphView& view, const Options& options, Packed& out) {
-  largest_ = std::max({largest_, view.num_nodes, view.num_edges});
+void Pipeline::run(const GraphView& view, const Options& options, const KeepGoing& keep_going, Packed& out) {
+  const i64 size = std::max(view.num_nodes, view.num_edges);
+  largest_ = std::max(largest_, size);
+  const auto step_done = [&] {
+    if (size >= kLarge && !keep_going()) throw Cancelled();
+  };
   graph_.load(view);
+  step_done();
   blocks_.run(graph_);
+  step_done();
   spqr_.run(graph_, blocks_);
+  step_done();
   rotations_.run(graph_, spqr_);
-  if (!rotations_.all_planar && (options.codes || !options.nonplanar_as_set)) throw NotPlanar(witness(view));
+  step_done();
+  if (!rotations_.all_planar && (options.codes || !options.nonplanar_as_set)) throw NotPlanar(witness(view, keep_going));
   walks_.run(graph_, blocks_, spqr_, rotations_);
+  step_done();
   emitter_.run(graph_, blocks_, spqr_, rotations_, walks_, options.walks, out);
   if (!options.codes) return;
   if (out.code_ptr.empty()) out.code_ptr.push_back(0);

@@ -9,13 +9,13 @@ namespace planegraph {
 
 class Pipeline {
  public:
-  /// Appends the result for one graph to `out`.
-  void run(const GraphView& view, const Options& options, Packed& out);
-  /// True once a graph was so large that the memory should not be kept.
-  bool is_large() const { return largest_ > kKeepEdges; }
+  /// Appends the result for one graph to `out`. For a large graph `keep_going` is asked between the steps.
+  void run(const GraphView& view, const Options& options, const KeepGoing& keep_going, Packed& out);
+  /// True once a graph (its nodes or edges) was so large that the memory should not be kept.
+  bool is_large() const { return largest_ > kKeepItems; }
 
  private:
-  static constexpr i64 kKeepEdges = 1 << 17;
+  static constexpr i64 kKeepItems = 1 << 17;
   i64 largest_ = 0;
   Graph graph_;
   Blocks blocks_;

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in ranker.hpp.
 #include "ranker.hpp"
 
 #include <cstring>
@@ -40,17 +41,41 @@ void Ranker::make_unique() {
     }
     return;
   }
+  if (!make_unique_by_table()) make_unique_by_sorting();
+}
+
+/// Open addressing. Gives up (false) if labels were chosen so that their hashes crowd together.
+bool Ranker::make_unique_by_table() {
+  const i32 n = count();
   std::size_t capacity = 16;
   while (capacity < 2 * static_cast<std::size_t>(n)) capacity *= 2;
   grow_fill(table_, capacity, -1);
+  i64 patience = 16 * i64{n} + 1024;
   for (i32 k = 0; k < n; ++k) {
     std::size_t slot = hash_[k] & (capacity - 1);
-    while (table_[slot] >= 0 && !equal(unique_[table_[slot]], k)) slot = (slot + 1) & (capacity - 1);
+    while (table_[slot] >= 0 && !equal(unique_[table_[slot]], k)) {
+      if (--patience < 0) return false;
+      slot = (slot + 1) & (capacity - 1);
+    }
     if (table_[slot] < 0) {
       table_[slot] = static_cast<i32>(unique_.size());
       unique_.push_back(k);
     }
     rank_[k] = table_[slot];
+  }
+  return true;
+}
+
+void Ranker::make_unique_by_sorting() {
+  const i32 n = count();
+  unique_.clear();
+  grow(position_, n);
+  for (i32 k = 0; k < n; ++k) position_[k] = k;
+  std::sort(position_.begin(), position_.begin() + n, [this](i32 a, i32 b) { return less(a, b); });
+  for (i32 j = 0; j < n; ++j) {
+    const i32 k = position_[j];
+    if (unique_.empty() || !equal(unique_.back(), k)) unique_.push_back(k);
+    rank_[k] = static_cast<i32>(unique_.size()) - 1;
   }
 }
 

@@ -3,7 +3,7 @@
 // Sequences are written one after the other into one arena. The order is by hash, then length, then lexicographic: any order that depends on
 // the contents alone is canonical, and the hash settles nearly every comparison at once. A collision costs time and never an
 // answer, since equality is always decided by comparing in full. Only the distinct sequences are sorted.
-// O(total length) plus O(distinct length * log distinct) in the worst case.
+// O(total length) plus O(distinct length * log distinct); if hashes crowd together, O(total length * log count).
 #pragma once
 
 #include <algorithm>
@@ -51,6 +51,8 @@ class Ranker {
   bool equal(i32 a, i32 b) const;
   bool less(i32 a, i32 b) const;
   void make_unique();
+  bool make_unique_by_table();
+  void make_unique_by_sorting();
 
   std::vector<i32> data_;
   std::vector<std::size_t> start_{0};

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in refine.hpp.
 #include "refine.hpp"
 
 #include <algorithm>

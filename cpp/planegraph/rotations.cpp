@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in rotations.hpp.
 #include "rotations.hpp"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in spqr.hpp.
 #include "spqr.hpp"
 
 #include <algorithm>

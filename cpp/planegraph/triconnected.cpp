@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in triconnected.hpp.
 #include "triconnected.hpp"
 
 #include <algorithm>

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -54,6 +55,9 @@ class NotPlanar : public std::runtime_error {
   std::vector<i32> witness;
   i64 graph = -1;
 };
+
+/// Asked now and then during long work; false ends it with Cancelled.
+using KeepGoing = std::function<bool()>;
 
 /// The caller's poll function asked to stop.
 class Cancelled : public std::runtime_error {

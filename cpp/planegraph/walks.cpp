@@ -1,3 +1,4 @@
+// The idea, the invariants and the cost are described in walks.hpp.
 #include "walks.hpp"
 
 #include <algorithm>
