@@ -46,8 +46,8 @@ test: setup cpp-test  ## the default tests
 slow-test: setup  ## the tests that take minutes
 	$(PY) -m pytest -m slow $(PYTEST_ARGS)
 
-bench: setup  ## the speed table
-	$(PY) benchmarks/core.py
+bench: setup  ## the speed table, also as JSON in build/benchmark.json
+	$(PY) benchmarks/core.py --json $(BUILD)/benchmark.json $(BENCH_ARGS)
 
 # $(call cpp_tests,folder,cmake options): build the tests of the core without Python and run them
 define cpp_tests

@@ -6,19 +6,23 @@
     python benchmarks/core.py --json out.json    also write the numbers
 
 One core, CPU time of the calling thread, medians. "All of it" is ``pg.decompose_batch(b, threads=1, codes=True)``: decomposition, walks,
-canonical labelling and code. Exits with 1 if a row misses what it must reach.
+canonical labelling and code. The data lie in --data-root, else in the folder that PLANEGRAPH_DATA names, else in shared/data beside
+the project; rows whose data are missing are listed as not measured. Exits with 1 if a row misses what it must reach or, unless
+--quick, was not measured.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import workloads
@@ -27,7 +31,8 @@ from yardsticks import YARDSTICKS, measure_all
 
 import planegraph as pg
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(os.environ.get("PLANEGRAPH_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
+Data = TypeVar("Data")
 
 
 @dataclass
@@ -69,6 +74,7 @@ class Benchmark:
         self.root = root
         self.only = only.lower()
         self.largest = largest
+        self.not_measured: list[str] = []
 
     def wanted(self, *names: str) -> bool:
         return any(self.only in name.lower() for name in names)
@@ -83,9 +89,9 @@ class Benchmark:
 
     def molecules(self) -> Iterator[Row]:
         tasks = ("ZINC molecule, decomposition with walks", "ZINC molecule, canonical code included")
-        if not self.wanted(*tasks) or not self.has_data():
+        batch = self.load(lambda: workloads.zinc(self.root), *tasks)
+        if batch is None:
             return
-        batch = workloads.zinc(self.root)
         yards = measure_all(list(batch))
         goals = ((8e-6, "28 µs (OGDF, no walks)"), (12e-6, "7.9 µs (nauty, code only)"))
         for task, codes, (must, best) in zip(tasks, (False, True), goals, strict=True):
@@ -97,14 +103,15 @@ class Benchmark:
         goals = {"1k": (0.7e-3, "3.3 ms (OGDF)"), "10k": (8e-3, "64 ms (OGDF)"), "25k": (20e-3, "280 ms (OGDF)")}
         for size, (must, best) in goals.items():
             task, with_code = f"TIGER {size}, decomposition with walks", f"TIGER {size}, canonical code included"
-            if not self.wanted(task, with_code) or not self.has_data():
+            tasks = (task, with_code) if size == "25k" else (task,)
+            g = self.load(lambda size=size: workloads.tiger(self.root, size), *tasks)
+            if g is None:
                 continue
-            g = workloads.tiger(self.root, size)
             batch, yards = single(g), measure_all([g])
             if self.wanted(task):
                 seconds = time_everything(batch, codes=False, repeats=15)
                 yield Row(task, seconds, must, best_elsewhere=best, yardsticks=yards)
-            if size == "25k" and self.wanted(with_code):
+            if with_code in tasks and self.wanted(with_code):
                 seconds = time_everything(batch, repeats=15)
                 yield Row(with_code, seconds, 30e-3, best_elsewhere="114 ms (Traces, code only)", yardsticks=yards)
 
@@ -120,7 +127,8 @@ class Benchmark:
             if self.largest >= 10**6:
                 second = self.family(name, 10**6, Row(large, 0, 4.0, best_elsewhere=best[1]))
                 yield second
-                yield Row(growth, second.value / first.value, 16, unit="x")
+                yards = {k: b / a for k, a in first.yardsticks.items() if a and (b := second.yardsticks[k])}
+                yield Row(growth, second.value / first.value, 16, unit="x", yardsticks=yards)
 
     @staticmethod
     def family(name: str, n: int, row: Row) -> Row:
@@ -131,9 +139,10 @@ class Benchmark:
         return row
 
     def copies_and_cactus(self) -> Iterator[Row]:
-        if self.wanted("400 disjoint copies of one molecule") and self.has_data():
-            g = workloads.copies_of_a_molecule(workloads.zinc(self.root, 1000))
-            yield self.tenth("400 disjoint copies of one molecule", g, "4.6 s (Traces)")
+        task = "400 disjoint copies of one molecule"
+        molecules = self.load(lambda: workloads.zinc(self.root, 1000), task)
+        if molecules is not None:
+            yield self.tenth(task, workloads.copies_of_a_molecule(molecules), "4.6 s (Traces)")
         if self.wanted("cactus, 10^5 nodes"):
             g = pg.families.shuffled(pg.families.cactus(10**5), seed=1)
             yield self.tenth("cactus, 10^5 nodes", g, "9.6 s (Traces)")
@@ -145,8 +154,8 @@ class Benchmark:
 
     def threads(self) -> Iterator[Row]:
         task = "two threads against one, 10,000 molecules (wall time)"
-        if self.wanted(task) and self.has_data():
-            batch = workloads.zinc(self.root, 10_000)
+        batch = self.load(lambda: workloads.zinc(self.root, 10_000), task)
+        if batch is not None:
             one, two = (wall_seconds(lambda t=t: everything(batch, threads=t), repeats=15) for t in (1, 2))
             yield Row(task, one / two, 1.7, unit="x", at_least=True)
 
@@ -156,25 +165,40 @@ class Benchmark:
         if self.wanted(task):
             yield Row(task, peak_bytes(workloads.family(name, min(self.largest, 10**6))) / 1e9, 1.0, unit="GB")
 
-    def has_data(self) -> bool:
-        if not self.root.is_dir():
-            print(f"  (skipped: no data at {self.root}; give --data-root)")
-        return self.root.is_dir()
+    def load(self, read: Callable[[], Data], *tasks: str) -> Data | None:
+        """What ``read`` reads for these tasks; None if none is wanted, or if the data are missing: then they are not measured."""
+        wanted = [task for task in tasks if self.wanted(task)]
+        if not wanted:
+            return None
+        try:
+            return read()
+        except FileNotFoundError as error:
+            for task in wanted:
+                print(f"{task:54} not measured: {error.filename} is missing", flush=True)
+            self.not_measured += wanted
+            return None
 
 
 def peak_bytes(g: pg.Graph) -> float:
-    """Peak memory of a process that reads this graph and does all of it: interpreter, numpy, input and output included."""
+    """Peak memory of a process that reads this graph and does all of it: interpreter, numpy, input and output included.
+
+    On Linux this is VmHWM: ru_maxrss of a child begins at what its parent had.
+    """
     script = (
-        "import resource, sys, numpy as np, planegraph as pg;"
+        "import resource, sys, pathlib, numpy as np, planegraph as pg;"
         "g = pg.Graph(int(sys.argv[2]), np.load(sys.argv[1]));"
         "p = pg.decompose_batch(pg.GraphBatch.from_graphs([g]), threads=1, codes=True);"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+        "status = pathlib.Path('/proc/self/status');"
+        "lines = status.read_text().splitlines() if status.exists() else [];"
+        "high = [int(x.split()[1]) * 1024 for x in lines if x.startswith('VmHWM')];"
+        "scale = 1 if sys.platform == 'darwin' else 1024;"
+        "print(high[0] if high else resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * scale)"
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "edges.npy"
         np.save(path, g.edges)
         done = subprocess.run([sys.executable, "-c", script, path, str(g.num_nodes)], capture_output=True, text=True, check=True)
-    return int(done.stdout) * (1 if sys.platform == "darwin" else 1024)
+    return int(done.stdout)
 
 
 def shown(value: float | None, unit: str = "s") -> str:
@@ -195,7 +219,7 @@ def line(row: Row) -> str:
     for name in YARDSTICKS:
         yard = row.yardsticks.get(name)
         ratio = f"x{row.value / yard:.3g}" if yard else ""
-        cells.append(f"{shown(yard):>8} {ratio:<7}")
+        cells.append(f"{shown(yard, row.unit):>8} {ratio:<7}")
     return " ".join(cells) + row.best_elsewhere
 
 
@@ -215,16 +239,21 @@ def main() -> int:
     print("  ".join(f"{key}: {value}" for key, value in where.items()))
     print(header())
     rows = []
-    for row in Benchmark(args.data_root, args.only, 10**5 if args.quick else 10**6).rows():
+    benchmark = Benchmark(args.data_root, args.only, 10**5 if args.quick else 10**6)
+    for row in benchmark.rows():
         rows.append(row)
         print(line(row), flush=True)
+    missing = benchmark.not_measured
     if args.json:
-        args.json.write_text(
-            json.dumps({"machine": where, "rows": [asdict(r) | {"passed": r.passed} for r in rows]}, indent=1) + "\n"
-        )
+        result = {"machine": where, "rows": [asdict(r) | {"passed": r.passed} for r in rows], "not_measured": missing}
+        args.json.parent.mkdir(parents=True, exist_ok=True)
+        args.json.write_text(json.dumps(result, indent=1) + "\n")
     missed = [row.task for row in rows if not row.passed]
     print(f"{len(rows) - len(missed)} of {len(rows)} rows reach what they must" + "".join(f"\n  missed: {task}" for task in missed))
-    return 1 if missed or not rows else 0
+    if missing:
+        print(f"{len(missing)} not measured: no data in {args.data_root}; set PLANEGRAPH_DATA or give --data-root")
+    unmeasured = bool(missing) and not args.quick
+    return 1 if missed or unmeasured or not (rows or missing) else 0
 
 
 if __name__ == "__main__":

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import planegraph as pg
+from planegraph import _core
 
 EDGES = [(0, 1), (1, 2)]
 NAN = float("nan")
@@ -32,8 +34,9 @@ NAN = float("nan")
         ((3, [(0, None)]), r"dtype"),
         ((3, [(0, 1), (2,)]), r"edges"),
         ((3, np.array([(0, 2**63)], dtype=np.uint64)), r"edge 0"),
-        ((-1, []), r"num_nodes"),
-        ((2**31, []), r"num_nodes"),
+        ((-1, []), r"number of nodes must be between 0 and 2\^28, found -1"),
+        ((2**28 + 1, []), r"number of nodes must be between 0 and 2\^28, found 268435457"),
+        ((3, np.ma.array(EDGES, mask=[(0, 0), (0, 1)])), r"edges must not be a masked array"),
         ((3.0, []), r"num_nodes"),
         (("3", []), r"num_nodes"),
         ((True, []), r"num_nodes"),
@@ -58,6 +61,8 @@ def test_bad_graphs(arguments, message):
         ({"node_labels": np.zeros(3, np.longdouble)}, r"dtype"),
         ({"node_labels": [[1], [1, 2], [3]]}, r"node_labels"),
         ({"node_labels": [None, 1, 2]}, r"dtype object"),
+        ({"node_labels": np.ma.array([1, 2, 3], mask=[0, 1, 0])}, r"node_labels must not be a masked array"),
+        ({"edge_labels": np.ma.array([1.0, 2.0])}, r"edge_labels must not be a masked array"),
         ({"edge_labels": [1]}, r"edge_labels .*found shape \(1,\)"),
         ({"edge_labels": [1.0, NAN]}, r"edge_labels\[1, 0\] is NaN"),
         ({"edge_labels": [[1, 2, 3]] * 3}, r"edge_labels"),
@@ -99,6 +104,38 @@ def test_bad_batches(arguments, message):
         )
 
 
+TOO_MANY = r"the number of nodes must be between 0 and 2\^28, found 268435457"
+NO_EDGES = np.empty((0, 2), np.int64)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda n: pg.Graph(n, []),
+        lambda n: pg.GraphBatch([0, n], [0, 0], NO_EDGES),
+        lambda n: pg.GraphBatch([0, 3, 3 + n], [0, 0, 0], NO_EDGES),
+        lambda n: pg.Graph.from_pyg(SimpleNamespace(edge_index=NO_EDGES.T, num_nodes=n)),
+        lambda n: _core.is_planar(n, NO_EDGES),
+        lambda n: _core.kuratowski(n, NO_EDGES),
+        lambda n: _core.planar_mask(np.array([0, n]), np.array([0, 0]), NO_EDGES),
+        lambda n: _core.run(np.array([0, n]), np.array([0, 0]), NO_EDGES),
+    ],
+)
+def test_one_size_limit(call):
+    """Python, the bindings and the core agree on how large a graph may be, and say it in the same words."""
+    with pytest.raises(pg.InvalidGraphError, match=TOO_MANY):
+        call(2**28 + 1)
+
+
+def test_a_batch_names_the_graph_that_is_too_large():
+    with pytest.raises(pg.InvalidGraphError, match="graph 1: " + TOO_MANY) as caught:
+        pg.GraphBatch([0, 3, 2**28 + 4], [0, 0, 0], NO_EDGES)
+    assert caught.value.graph_index == 1
+    with pytest.raises(pg.InvalidGraphError, match=r"graph 0: the number of edges must be between 0 and 2\^28"):
+        pg.GraphBatch([0, 3], [0, 2**28 + 1], NO_EDGES)
+    assert pg.GraphBatch([0, 2**28, 2**29], [0, 0, 0], NO_EDGES).num_nodes == 2**29
+
+
 def test_huge_claims_are_refused_without_memory():
     """Offsets that promise more nodes than can be: refused before anything is allocated."""
     for n in (2**31, 2**40, 2**62):
@@ -131,6 +168,53 @@ def test_mixed_labels_in_one_batch():
         pg.GraphBatch.from_graphs([labelled, "C~"])
 
 
+# ---- labels on nothing are no labels -------------------------------------------------------------------------------------
+
+EMPTY = [np.zeros((0, 2)), np.zeros(0, np.int64), np.zeros((0, 300), np.float32), []]
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+def test_labels_of_no_edges_are_none(empty):
+    g, plain = pg.Graph(3, [], edge_labels=empty), pg.Graph(3, [])
+    assert g.edge_labels is None
+    assert g == plain
+    assert pg.is_isomorphic(g, plain)
+    assert pg.canonical_form(g).code == pg.canonical_form(plain).code
+    assert pg.Graph(0, [], node_labels=empty) == pg.Graph(0, [])
+    assert pg.GraphBatch([0, 3], [0, 0], [], edge_labels=empty).edge_labels is None
+
+
+def test_labels_of_no_edges_are_still_checked():
+    with pytest.raises(pg.InvalidGraphError, match="found shape"):
+        pg.Graph(3, [], edge_labels=[1])
+    with pytest.raises(pg.InvalidGraphError, match="dtype"):
+        pg.Graph(3, [], edge_labels=np.zeros(0, complex))
+
+
+@pytest.mark.parametrize("empty", EMPTY)
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {"node_labels": [1, 2, 3], "edge_labels": [1, 2]},
+        {"node_labels": np.ones((3, 2)), "edge_labels": np.ones((2, 300))},
+        {"dart_labels": [(0.5, 1.0), (2.0, 2.0)]},
+        {},
+    ],
+)
+def test_graphs_without_rows_join_any_batch(empty, labels):
+    """Whatever the other graphs carry, and wherever the empty one stands; its code is that which it has alone."""
+    full = pg.Graph(3, EDGES, **labels)
+    nodes = None if full.node_labels is None else full.node_labels[:2]
+    bare, nothing = pg.Graph(2, [], nodes, edge_labels=empty), pg.Graph(0, [], node_labels=empty)
+    graphs = [nothing, bare, full, bare, nothing]
+    batch = pg.GraphBatch.from_graphs(graphs)
+    assert list(batch) == graphs
+    assert pg.canonical_codes(batch, threads=1) == [pg.canonical_form(g).code for g in graphs]
+    assert pg.decompose_batch(batch, threads=1, codes=True).codes() == pg.canonical_codes(batch)
+    assert list(batch[[0, 1]]) == graphs[:2]
+    assert list(pg.GraphBatch.from_graphs(batch)) == graphs
+
+
 @pytest.mark.parametrize("smiles", ["C1CC", "C(C", "not a molecule", "c1cccc1", "C(C)(C)(C)(C)C", "[Xx]", "C\x00C"])
 def test_bad_smiles(smiles):
     pytest.importorskip("rdkit")
@@ -144,6 +228,34 @@ def test_bad_smiles(smiles):
 def test_bad_graph6(text):
     with pytest.raises(pg.FormatError):
         pg.Graph.from_graph6(text)
+
+
+@pytest.mark.parametrize("value", [None, 10**12, 3.5, ["C~"], object()])
+def test_not_graph6(value):
+    with pytest.raises(pg.FormatError, match=f"string or bytes; found {type(value).__name__}"):
+        pg.Graph.from_graph6(value)
+
+
+def test_a_surrogate_is_not_a_graph():
+    with pytest.raises(pg.FormatError, match="character 0"):
+        pg.Graph.from_graph6("\udcff")
+
+
+@pytest.mark.parametrize("value", [None, 3, "C~", [(0, 1)]])
+def test_not_a_networkx_graph(value):
+    with pytest.raises(pg.InvalidGraphError, match=f"expected a networkx graph; found {type(value).__name__}"):
+        pg.Graph.from_networkx(value)
+
+
+def test_packed_takes_one_integer():
+    packed = pg.decompose_batch(pg.GraphBatch.from_graphs([pg.Graph(3, EDGES), pg.Graph(1, [])]))
+    assert packed[np.int64(-2)].graph == packed[0].graph
+    for index in (slice(0, 2), [0], 1.0, None):
+        with pytest.raises(TypeError, match=f"one integer; found {type(index).__name__}"):
+            packed[index]
+    for index in (2, -3):
+        with pytest.raises(IndexError, match=f"graph {index} of a batch of 2"):
+            packed[index]
 
 
 def test_bad_codes():
@@ -190,6 +302,16 @@ def test_graphs_cannot_be_changed():
         g.edges[0, 0] = 2
     with pytest.raises(ValueError, match="read-only"):
         g.node_labels[0] = 2
+
+
+def test_results_cannot_be_changed():
+    g = pg.Graph(3, EDGES)
+    packed = pg.decompose_batch(pg.GraphBatch.from_graphs([g]))
+    for d in (pg.decompose(g), packed[0]):
+        for array in d.arrays.values():
+            assert not array.flags.writeable
+    with pytest.raises(ValueError, match="read-only"):
+        pg.canonical_form(g).labelling[0] = 1
 
 
 def test_the_input_is_not_changed_and_not_kept():

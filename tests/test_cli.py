@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -115,6 +117,10 @@ def test_iso(args, status, out):
 
 
 def test_usage_errors():
+    for value in ("-5", "0", "x", "9" * 5000):
+        status, _, err = run("decompose", "--max-lines", value)
+        assert status == 2
+        assert "must be a whole number from 1 to" in err
     assert run()[0] == 2
     assert run("nonsense")[0] == 2
     assert run("canon", "no such file")[0] == 2
@@ -127,3 +133,118 @@ def test_broken_pipe():
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=60)
     assert done.stdout == digest("C~") + "\n"
     assert done.stderr == ""
+    assert done.returncode == 141
+
+
+# ---- what keeps a command from its answer must not read as one -----------------------------------------------------------
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+
+
+def shell(command: str, **environment: str) -> tuple[int, str, str]:
+    """Runs a line of bash in which ``planegraph`` is this one."""
+    line = f'planegraph() {{ "{sys.executable}" -m planegraph "$@"; }}; {command}'
+    done = subprocess.run(["bash", "-c", line], capture_output=True, timeout=60, env={**os.environ, **environment})
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+def assert_no_answer(result: tuple[int, str, str], message: str) -> None:
+    status, out, err = result
+    assert (status, out) == (3, ""), err
+    assert err.startswith("planegraph: ")
+    assert message in err
+    assert err.count("\n") == 1, err
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("echo C~ | planegraph canon >&-", "standard output is closed"),
+        ("planegraph iso C~ C~ >&-", "standard output is closed"),
+        ("planegraph canon <&-", "standard input is closed"),
+        ("planegraph iso - C~ <&-", "standard input is closed"),
+        ("planegraph canon 0>/dev/null", "cannot read standard input"),
+    ],
+)
+def test_streams_that_are_closed(command, message):
+    assert_no_answer(shell(command), message)
+
+
+@POSIX
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "echo C~ | planegraph canon",
+        "echo C~ | planegraph decompose",
+        "planegraph iso C~ Bw",
+        "yes C~ | head -20000 | planegraph canon",
+    ],
+)
+def test_a_full_disk(command):
+    assert_no_answer(shell(f"{command} >/dev/full"), "No space left on device")
+
+
+@POSIX
+def test_streams_that_no_answer_needs():
+    assert shell("planegraph iso -q C~ Bw >&-") == (1, "", "")
+    assert shell("printf 'xx\nC~\n' | planegraph canon 2>&-") == (1, digest("C~") + "\n", "")
+    if Path("/dev/full").exists():
+        assert shell("planegraph iso C~ xx 2>/dev/full")[0] > 1
+
+
+@POSIX
+def test_a_graph_that_is_not_text():
+    status, out, err = shell(r"planegraph iso $'\xff' C~")
+    assert (status, out) == (2, "")
+    assert "graph6: character 0" in err
+    assert err.count("\n") == 1
+
+
+def test_crashes_are_no_answers(monkeypatch, capsys):
+    from planegraph import cli
+
+    def crash(g, h):
+        raise RuntimeError("two\nlines")
+
+    monkeypatch.setattr(cli.iso, "isomorphism", crash)
+    assert cli.main(["iso", "C~", "C~"]) == 3
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("planegraph: internal error, RuntimeError: two lines (")
+    assert err.count("\n") == 1
+
+
+@POSIX
+def test_output_that_cannot_be_encoded():
+    status, out, err = shell("echo 'é-b b-c' | planegraph decompose -f edges", PYTHONIOENCODING="ascii")
+    assert (status, err) == (0, "")
+    assert "\\u2514" in out
+    assert "\\xe9" in out
+
+
+def test_long_numbers_are_names():
+    """Beyond the digits that int() reads; in order of their value."""
+    long = "9" * 5000
+    status, out, err = run("canon", "-f", "edges", stdin=f"{long}-1 1-2\n1-2 2-3\n")
+    assert (status, out.split(), err) == (0, [digest("Bg")] * 2, "")
+    line = run("decompose", "-f", "edges", "--json", stdin=f"{long}-10 10-9 9-007\n")[1]
+    assert json.loads(line)["names"] == ["007", "9", "10", long]
+
+
+@pytest.mark.parametrize(
+    ("format", "text"), [("graph6", "C~\r\nBw\r\n"), ("edgelist", "# x\r\n1 2\r\n2 3\r\n3 1\r\n"), ("edges", "1-2 2-3\r\n")]
+)
+def test_byte_order_mark_and_crlf(format, text, tmp_path):
+    expected = run("canon", "-f", format, stdin=text.replace("\r", ""))
+    assert expected[0] == 0
+    path = tmp_path / "graphs.txt"
+    path.write_bytes(b"\xef\xbb\xbf" + text.encode())
+    assert run("canon", "-f", format, str(path)) == expected
+
+
+def test_comments_alone_are_no_graph():
+    for text in ("# only comment\n\n1 2\n2 3\n", "1 2\n2 3\n\n# one\n# two\n", "\n#\n\n1 2 # a comment\n# another\n2 3\n\n\n# end"):
+        assert run("canon", "-f", "edgelist", stdin=text) == (0, digest("Bg") + "\n", "")
+    assert run("canon", "-f", "edgelist", stdin="# nothing\n") == (0, "", "")

@@ -122,6 +122,13 @@ def test_pyg_in_one_or_both_directions():
         (SimpleNamespace(edge_index=[[0, 0], [1, 1]]), "same direction"),
         (SimpleNamespace(edge_index=[[0], [5]], num_nodes=2), "does not exist"),
         (SimpleNamespace(edge_index=[[0], [1]], edge_attr=[1, 2]), "edge_attr"),
+        (SimpleNamespace(edge_index=[[0], [1]], edge_attr=5), r"edge_attr must be an array; found a single int"),
+        (SimpleNamespace(edge_index=[[0], [1]], x=np.float64(1)), r"x must be an array; found a single float64"),
+        (SimpleNamespace(edge_index=3), r"edge_index must be an array"),
+        (SimpleNamespace(edge_index=[[0], [1]], x=[[1], [1, 2]]), r"x must be a rectangular array"),
+        (SimpleNamespace(edge_index=[[0], [1]], x=np.ma.array([1, 2], mask=[0, 1])), r"x must not be a masked array"),
+        (SimpleNamespace(edge_index=[[0], [1]], num_nodes="two"), r"num_nodes must be an integer; found 'two'"),
+        (SimpleNamespace(edge_index=[[0], [1]], num_nodes=2.5), r"num_nodes must be an integer"),
     ],
 )
 def test_bad_pyg(data, message):

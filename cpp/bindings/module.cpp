@@ -16,8 +16,7 @@
 #include <vector>
 
 #include "planegraph/batch.hpp"
-#include "planegraph/embedding.hpp"
-#include "planegraph/kuratowski.hpp"
+#include "planegraph/planarity.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -147,17 +146,22 @@ Engine& engine() {
 
 // ---- the batch driver ------------------------------------------------------------------------------------------------
 
-nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
-             bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float, bool nonplanar_as_set, bool walks,
-             bool codes, int threads) {
+BatchView batch_view(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges) {
   if (node_ptr.shape(0) == 0 || node_ptr.shape(0) != edge_ptr.shape(0))
     throw nb::value_error("node_ptr and edge_ptr must have one entry per graph and one more");
-  const i64 total_edges = static_cast<i64>(edges.shape(0));
   BatchView batch;
   batch.num_graphs = static_cast<i64>(node_ptr.shape(0)) - 1;
   batch.node_ptr = node_ptr.data();
   batch.edge_ptr = edge_ptr.data();
   batch.edges = edges.data();
+  return batch;
+}
+
+nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
+             bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float, bool nonplanar_as_set, bool walks,
+             bool codes, int threads) {
+  const i64 total_edges = static_cast<i64>(edges.shape(0));
+  BatchView batch = batch_view(node_ptr, edge_ptr, edges);
   i64 total_nodes = batch.node_ptr[batch.num_graphs];
   if (node_keys) {
     total_nodes = static_cast<i64>(node_keys->shape(0));
@@ -189,87 +193,48 @@ nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edge
 
 // ---- planarity of one graph --------------------------------------------------------------------------------------------
 
-struct Ends {
-  std::vector<i32> u, v;
-
-  /// The end nodes of edges [begin, end) as 32-bit ids; throws unless they lie in 0..n-1. The caller vouches for simplicity.
-  void fill(i64 n, const i64* edges, i64 begin, i64 end) {
-    u.clear();
-    v.clear();
-    for (i64 e = begin; e < end; ++e) {
-      const i64 a = edges[2 * e], b = edges[2 * e + 1];
-      if (a < 0 || b < 0 || a >= n || b >= n || a == b)
-        throw InvalidGraph("edge " + std::to_string(e - begin) + " = (" + std::to_string(a) + ", " + std::to_string(b) +
-                           ") is a self-loop or leaves the range of the " + std::to_string(n) + " nodes");
-      u.push_back(static_cast<i32>(a));
-      v.push_back(static_cast<i32>(b));
-    }
-  }
-};
-
-/// The limit of planegraph/graph.cpp (kMaxItems), in its words.
-void check_size(i64 n, i64 m) {
-  constexpr i64 limit = i64{1} << 28;
-  if (n < 0 || n > limit) throw InvalidGraph("the number of nodes must be between 0 and 2^28, found " + std::to_string(n));
-  if (m > limit) throw InvalidGraph("the number of edges must be between 0 and 2^28, found " + std::to_string(m));
+GraphView single_graph(i64 num_nodes, const Edges& edges) {
+  GraphView view;
+  view.num_nodes = num_nodes;
+  view.num_edges = static_cast<i64>(edges.shape(0));
+  view.edges = edges.data();
+  return view;
 }
 
 bool is_planar(i64 num_nodes, const Edges& edges) {
-  const i64 m = static_cast<i64>(edges.shape(0));
-  const i64* data = edges.data();
+  const GraphView view = single_graph(num_nodes, edges);
   try {
     nb::gil_scoped_release release;
-    check_size(num_nodes, m);
-    Ends ends;
-    ends.fill(num_nodes, data, 0, m);
-    return Embedder().run(static_cast<i32>(num_nodes), static_cast<i32>(m), ends.u.data(), ends.v.data(), nullptr);
+    return PlanarityTest().is_planar(view);
   } catch (const InvalidGraph& e) {
     raise_invalid(e.what(), 0, 1);
   }
 }
 
 nb::object planar_mask(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges) {
-  if (node_ptr.shape(0) == 0 || node_ptr.shape(0) != edge_ptr.shape(0))
-    throw nb::value_error("node_ptr and edge_ptr must have one entry per graph and one more");
-  BatchView batch;
-  batch.num_graphs = static_cast<i64>(node_ptr.shape(0)) - 1;
-  batch.node_ptr = node_ptr.data();
-  batch.edge_ptr = edge_ptr.data();
-  batch.edges = edges.data();
-  const i64 total_edges = static_cast<i64>(edges.shape(0));
+  const BatchView batch = batch_view(node_ptr, edge_ptr, edges);
+  i64 g = -1;
   try {
     std::vector<u8> mask = without_gil([&](auto& poll) {
-      check_batch(batch, batch.node_ptr[batch.num_graphs], total_edges);
+      check_batch(batch, batch.node_ptr[batch.num_graphs], static_cast<i64>(edges.shape(0)));
       std::vector<u8> planar(static_cast<size_t>(batch.num_graphs));
-      Embedder embedder;
-      Ends ends;
-      for (i64 g = 0; g < batch.num_graphs; ++g) {
+      PlanarityTest test;
+      for (g = 0; g < batch.num_graphs; ++g) {
         if (g % 64 == 0 && !poll()) throw Cancelled();
-        const i64 n = batch.node_ptr[g + 1] - batch.node_ptr[g], m = batch.edge_ptr[g + 1] - batch.edge_ptr[g];
-        check_size(n, m);
-        ends.fill(n, batch.edges, batch.edge_ptr[g], batch.edge_ptr[g + 1]);
-        planar[static_cast<size_t>(g)] =
-            embedder.run(static_cast<i32>(n), static_cast<i32>(m), ends.u.data(), ends.v.data(), nullptr);
+        planar[static_cast<size_t>(g)] = test.is_planar(graph_view(batch, g));
       }
       return planar;
     });
     return own(std::move(mask));
   } catch (const InvalidGraph& e) {
-    raise_invalid(e.what(), e.graph, batch.num_graphs);
+    raise_invalid(e.what(), g, batch.num_graphs);
   }
 }
 
 nb::object kuratowski(i64 num_nodes, const Edges& edges) {
-  const i64 m = static_cast<i64>(edges.shape(0));
-  const i64* data = edges.data();
+  const GraphView view = single_graph(num_nodes, edges);
   try {
-    std::vector<i32> ids = without_gil([&](auto& poll) {
-      check_size(num_nodes, m);
-      Ends ends;
-      ends.fill(num_nodes, data, 0, m);
-      return kuratowski_subgraph(static_cast<i32>(num_nodes), static_cast<i32>(m), ends.u.data(), ends.v.data(), poll);
-    });
-    return own(std::move(ids));
+    return own(without_gil([&](auto& poll) { return PlanarityTest().witness(view, poll); }));
   } catch (const InvalidGraph& e) {
     raise_invalid(e.what(), 0, 1);
   }

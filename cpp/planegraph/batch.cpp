@@ -17,20 +17,6 @@ namespace {
 constexpr std::size_t kMostIdle = 64;  // pipelines kept between runs
 constexpr i64 kChunkItems = 4096;  // a chunk has at least this many nodes or graphs, but for the last
 
-GraphView graph_view(const BatchView& batch, i64 k) {
-  const i64 node = batch.node_ptr[k], edge = batch.edge_ptr[k];
-  GraphView view;
-  view.num_nodes = batch.node_ptr[k + 1] - node;
-  view.num_edges = batch.edge_ptr[k + 1] - edge;
-  view.edges = batch.edges + 2 * edge;
-  view.node_labels = batch.node_labels;
-  if (view.node_labels.rows) view.node_labels.rows += node * view.node_labels.width;
-  view.edge_labels = batch.edge_labels;
-  if (view.edge_labels.rows) view.edge_labels.rows += edge * batch.rows_per_edge * view.edge_labels.width;
-  view.rows_per_edge = batch.rows_per_edge;
-  return view;
-}
-
 /// Runs of graphs that are worth one trip to the queue.
 std::vector<Chunk> cut_into_chunks(const BatchView& batch) {
   std::vector<Chunk> chunks;
@@ -168,6 +154,22 @@ class Worker {
 };
 
 }  // namespace
+
+GraphView graph_view(const BatchView& batch, i64 k) {
+  const i64 node = batch.node_ptr[k], edge = batch.edge_ptr[k];
+  GraphView view;
+  view.num_nodes = batch.node_ptr[k + 1] - node;
+  view.num_edges = batch.edge_ptr[k + 1] - edge;
+  view.edges = batch.edges + 2 * edge;
+  view.node_labels = batch.node_labels;
+  if (view.node_labels.rows) view.node_labels.rows += node * view.node_labels.width;
+  view.edge_labels = batch.edge_labels;
+  if (view.edge_labels.rows) view.edge_labels.rows += edge * batch.rows_per_edge * view.edge_labels.width;
+  view.rows_per_edge = batch.rows_per_edge;
+  if (view.num_nodes == 0) view.node_labels = {};  // labels on nothing are no labels
+  if (view.num_edges == 0) view.edge_labels = {};
+  return view;
+}
 
 Engine::Engine() = default;
 Engine::~Engine() = default;

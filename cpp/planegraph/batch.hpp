@@ -21,6 +21,9 @@ struct BatchView {
   i32 rows_per_edge = 1;
 };
 
+/// Graph k of a batch whose offsets were checked. A graph without nodes (edges) has no node (edge) labels, whatever the others have.
+GraphView graph_view(const BatchView& batch, i64 k);
+
 struct Options {
   bool nonplanar_as_set = false;  // else NotPlanar is thrown
   bool walks = true;              // fill the tables

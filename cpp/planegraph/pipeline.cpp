@@ -3,22 +3,12 @@
 
 #include <algorithm>
 
-#include "kuratowski.hpp"
+#include "planarity.hpp"
 
 namespace planegraph {
 namespace {
 
 constexpr i64 kLarge = 1 << 14;  // nodes or edges from which on a step takes milliseconds
-
-std::vector<i32> witness(const GraphView& view, const KeepGoing& keep_going) {
-  std::vector<i32> eu(view.num_edges), ev(view.num_edges);
-  for (i64 e = 0; e < view.num_edges; ++e) {
-    eu[e] = static_cast<i32>(view.edges[2 * e]);
-    ev[e] = static_cast<i32>(view.edges[2 * e + 1]);
-  }
-  return kuratowski_subgraph(static_cast<i32>(view.num_nodes), static_cast<i32>(view.num_edges), eu.data(), ev.data(),
-                             keep_going);
-}
 
 }  // namespace
 
@@ -36,7 +26,8 @@ void Pipeline::run(const GraphView& view, const Options& options, const KeepGoin
   step_done();
   rotations_.run(graph_, spqr_);
   step_done();
-  if (!rotations_.all_planar && (options.codes || !options.nonplanar_as_set)) throw NotPlanar(witness(view, keep_going));
+  if (!rotations_.all_planar && (options.codes || !options.nonplanar_as_set))
+    throw NotPlanar(PlanarityTest().witness(view, keep_going));
   walks_.run(graph_, blocks_, spqr_, rotations_);
   step_done();
   emitter_.run(graph_, blocks_, spqr_, rotations_, walks_, options.walks, out);

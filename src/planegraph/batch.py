@@ -13,8 +13,8 @@ from typing import Any, overload
 import numpy as np
 
 from .errors import InvalidGraphError
-from .graph import Graph, as_edges, counted
-from .labels import as_labels
+from .graph import MAX_SIZE, Graph, as_edges, check_size, counted
+from .labels import as_labels, if_any
 
 
 class GraphBatch:
@@ -57,6 +57,8 @@ class GraphBatch:
                 f"node_ptr and edge_ptr must have the same length, one more than there are graphs; "
                 f"found {len(node_ptr)} and {len(edge_ptr)}"
             )
+        _check_sizes(node_ptr, "nodes")
+        _check_sizes(edge_ptr, "edges")
         pairs = as_edges(edges)
         if len(pairs) != edge_ptr[-1]:
             raise InvalidGraphError(f"edge_ptr ends at {edge_ptr[-1]}, but there are {len(pairs)} edges")
@@ -75,6 +77,8 @@ class GraphBatch:
     def _set(self, *arrays: np.ndarray | None) -> None:
         names = ("node_ptr", "edge_ptr", "edges", "node_labels", "edge_labels", "dart_labels")
         for name, array in zip(names, arrays, strict=True):
+            if name.endswith("_labels"):
+                array = if_any(array)
             if array is not None:
                 array.flags.writeable = False
             object.__setattr__(self, name, array)
@@ -97,6 +101,8 @@ class GraphBatch:
     def from_graphs(cls, graphs: Iterable[Graph]) -> GraphBatch:
         """Joins graphs. Either all or none carry node labels, of one width and kind (integer or float); the same for edges.
 
+        Graphs without nodes go with any node labels, and graphs without edges with any edge labels: they have none themselves.
+
         >>> import planegraph as pg
         >>> len(pg.GraphBatch.from_graphs([pg.families.cycle(n) for n in (3, 4, 5)]))
         3
@@ -105,14 +111,15 @@ class GraphBatch:
         for i, g in enumerate(graphs):
             if not isinstance(g, Graph):
                 raise InvalidGraphError(f"graph {i}: expected a planegraph.Graph; found {type(g).__name__}", i)
-        node_ptr = _offsets([g.num_nodes for g in graphs])
-        edge_ptr = _offsets([g.num_edges for g in graphs])
+        nodes, sizes = [g.num_nodes for g in graphs], [g.num_edges for g in graphs]
+        node_ptr, edge_ptr = _offsets(nodes), _offsets(sizes)
         edges = np.concatenate([np.empty((0, 2), np.int64), *(g.edges for g in graphs)])
-        node = _join([g.node_labels for g in graphs], "node labels")
+        node = _join([g.node_labels for g in graphs], nodes, "node labels")
         if all(g.dart_labels is None for g in graphs):
-            return cls._trusted(node_ptr, edge_ptr, edges, node, _join([g.edge_labels for g in graphs], "edge labels"), None)
+            edge = _join([g.edge_labels for g in graphs], sizes, "edge labels")
+            return cls._trusted(node_ptr, edge_ptr, edges, node, edge, None)
         darts = [g.dart_labels if g.edge_labels is None else np.repeat(g.edge_labels[:, None], 2, axis=1) for g in graphs]
-        return cls._trusted(node_ptr, edge_ptr, edges, node, None, _join(darts, "edge or dart labels"))
+        return cls._trusted(node_ptr, edge_ptr, edges, node, None, _join(darts, sizes, "edge or dart labels"))
 
     @property
     def num_nodes(self) -> int:
@@ -171,21 +178,6 @@ class GraphBatch:
         return f"GraphBatch({', '.join(parts)})"
 
 
-def check_simple(batch: GraphBatch) -> None:
-    """Raises unless every graph is simple: for those uses of the core that do not check it themselves. O(edges log edges)."""
-    owner = np.repeat(np.arange(len(batch)), np.diff(batch.edge_ptr))
-    size = np.diff(batch.node_ptr)[owner]
-    low, high = batch.edges.min(axis=1), batch.edges.max(axis=1)
-    order = np.lexsort((high, low, owner))
-    keys = np.stack([owner, low, high])[:, order]
-    bad = (low < 0) | (high >= size) | (low == high)
-    bad[order[1:]] |= (keys[:, 1:] == keys[:, :-1]).all(axis=0)
-    if bad.any():
-        i = int(owner[np.argmax(bad)])
-        batch[i]  # its constructor says what is wrong
-        raise InvalidGraphError(f"graph {i} is not simple", i)
-
-
 def _as_offsets(values: Any, what: str) -> np.ndarray:
     array = np.asarray(values)
     if array.ndim != 1 or len(array) == 0 or array.dtype.kind not in "iu":
@@ -205,6 +197,13 @@ def _as_offsets(values: Any, what: str) -> np.ndarray:
     return result
 
 
+def _check_sizes(ptr: np.ndarray, what: str) -> None:
+    too_many = np.diff(ptr) > MAX_SIZE
+    if too_many.any():
+        i = int(np.argmax(too_many))
+        check_size(int(ptr[i + 1] - ptr[i]), what, f"graph {i}: ", i)
+
+
 def _offsets(counts: list[int]) -> np.ndarray:
     ptr = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=ptr[1:])
@@ -222,17 +221,18 @@ def _take(array: np.ndarray | None, rows: Any) -> np.ndarray | None:
     return None if array is None else array[rows]
 
 
-def _join(labels: list[np.ndarray | None], what: str) -> np.ndarray | None:
-    if not labels or all(x is None for x in labels):
+def _join(labels: list[np.ndarray | None], rows: list[int], what: str) -> np.ndarray | None:
+    """The labels of all graphs, one after another; ``rows`` says how many each has, and those with 0 do not count."""
+    given = [i for i, x in enumerate(labels) if x is not None]
+    if not given:
         return None
-    first = next(i for i, x in enumerate(labels) if x is not None)
-    wanted = _kind(labels[first])
+    wanted = _kind(labels[given[0]])
     for i, x in enumerate(labels):
-        if _kind(x) != wanted:
+        if rows[i] and _kind(x) != wanted:
             raise InvalidGraphError(
-                f"all graphs of a batch need the same {what}: graph {first} has {wanted}, graph {i} has {_kind(x)}", i
+                f"all graphs of a batch need the same {what}: graph {given[0]} has {wanted}, graph {i} has {_kind(x)}", i
             )
-    return np.concatenate(labels)
+    return np.concatenate([labels[i] for i in given])
 
 
 def _kind(labels: np.ndarray | None) -> str:

@@ -50,7 +50,9 @@ def canonical_form(graph: Graph) -> CanonicalForm:
     """
     _expect(graph, Graph)
     out = run_batch(GraphBatch.from_graphs([graph]), 1, walks=False, codes=True)
-    return CanonicalForm(out["code"].tobytes(), out["labelling"])
+    labelling = out["labelling"]
+    labelling.flags.writeable = False
+    return CanonicalForm(out["code"].tobytes(), labelling)
 
 
 def canonical_codes(batch: GraphBatch, threads: int | None = None) -> list[bytes]:

@@ -31,7 +31,7 @@ def decode(code: bytes) -> Graph:
         raise FormatError(f"code: unknown flags {flags:#04x}")
     n, m, node_width, edge_width = reader.varints(4, "sizes").tolist()
     if max(n, m, node_width, edge_width) > MAX_SIZE:
-        raise FormatError(f"code: sizes {n}, {m}, {node_width}, {edge_width} are beyond {MAX_SIZE}")
+        raise FormatError(f"code: sizes {n}, {m}, {node_width}, {edge_width} must be between 0 and 2^28")
     nodes = reader.labels((n, node_width), bool(flags & NODE_FLOAT), "node labels")
     edges = _edges(reader.varints(n + m, "edges"), n, m)
     rows = 2 if flags & DARTS_DIFFER else 1

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
 from .errors import InvalidGraphError, MissingDependencyError
-from .graph import Graph
-from .labels import refuse_rounding
+from .graph import Graph, as_count
+from .labels import refuse_masked, refuse_rounding
 
 _EXACT_IN_DOUBLE = 2**53
 
@@ -28,6 +30,8 @@ def from_networkx(G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Gra
     >>> from_networkx(G, node_attrs="element")
     Graph(4 nodes, 4 edges, node_labels=int64 x 1)
     """
+    if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
+        raise InvalidGraphError(f"expected a networkx graph; found {type(G).__name__}")
     nodes = list(G.nodes)
     number = {v: i for i, v in enumerate(nodes)}
     n = len(nodes)
@@ -85,7 +89,7 @@ def from_pyg(data: Any, node_attr: str | None = "x", edge_attr: str | None = "ed
     >>> from_pyg(SimpleNamespace(edge_index=[[0, 1, 1, 2], [1, 0, 2, 1]], num_nodes=3)).edges.tolist()
     [[0, 1], [1, 2]]
     """
-    index = _array(getattr(data, "edge_index", None))
+    index = _array(data, "edge_index")
     if index is None:
         raise InvalidGraphError(f"edge_index is missing from {type(data).__name__}")
     if index.size == 0:
@@ -93,8 +97,7 @@ def from_pyg(data: Any, node_attr: str | None = "x", edge_attr: str | None = "ed
     if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
         raise InvalidGraphError(f"edge_index must be integers of shape (2, E); found shape {index.shape}, dtype {index.dtype}")
     edges = np.ascontiguousarray(index.T).astype(np.int64)
-    x = _array(getattr(data, node_attr, None)) if node_attr else None
-    labels = _array(getattr(data, edge_attr, None)) if edge_attr else None
+    x, labels = _array(data, node_attr), _array(data, edge_attr)
     n = _num_nodes(data, x, edges)
     if labels is not None and len(labels) != len(edges):
         raise InvalidGraphError(f"{edge_attr} must have a row per column of edge_index, {len(edges)}; found {len(labels)}")
@@ -105,19 +108,29 @@ def from_pyg(data: Any, node_attr: str | None = "x", edge_attr: str | None = "ed
 def _num_nodes(data: Any, x: np.ndarray | None, edges: np.ndarray) -> int:
     n = getattr(data, "num_nodes", None)
     if n is not None:
-        return int(n)
+        with suppress(TypeError):  # anything that is not an integer is refused, and named, by as_count
+            n = operator.index(n)
+        return as_count(n)
     if x is not None:
         return len(x)
     return int(edges.max()) + 1 if len(edges) else 0
 
 
-def _array(values: Any) -> np.ndarray | None:
-    """A numpy array of a tensor on any device, or of anything array-like."""
+def _array(data: Any, name: str | None) -> np.ndarray | None:
+    """The named attribute, a tensor on any device or anything array-like, as a numpy array with at least one axis."""
+    values = getattr(data, name, None) if name else None
     if values is None:
         return None
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
-    return np.asarray(values)
+    refuse_masked(values, name)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # ragged nesting
+        raise InvalidGraphError(f"{name} must be a rectangular array of numbers; {error}") from None
+    if array.ndim == 0:
+        raise InvalidGraphError(f"{name} must be an array; found a single {type(values).__name__}, shape ()")
+    return array
 
 
 def _pair_directions(n: int, edges: np.ndarray, source: str) -> tuple[np.ndarray, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
@@ -11,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from . import _core
-from .batch import GraphBatch, check_simple
+from .batch import GraphBatch
 from .decomposition import Decomposition
 from .errors import InvalidGraphError
 from .graph import Graph
@@ -39,7 +40,6 @@ def planar_mask(batch: GraphBatch) -> np.ndarray:
     [True, True, False]
     """
     _expect(batch, GraphBatch)
-    check_simple(batch)
     return _core.planar_mask(batch.node_ptr, batch.edge_ptr, batch.edges).view(bool)
 
 
@@ -200,7 +200,14 @@ class PackedDecomposition:
         return len(self.batch)
 
     def __getitem__(self, index: int) -> Decomposition:
-        i = index + len(self) if index < 0 else index
+        try:
+            i = operator.index(index)
+        except TypeError:
+            raise TypeError(
+                f"a PackedDecomposition is indexed by one integer; found {type(index).__name__}. "
+                "Select graphs first: decompose_batch(batch[...])"
+            ) from None
+        i += len(self) if i < 0 else 0
         if not 0 <= i < len(self):
             raise IndexError(f"graph {index} of a batch of {len(self)}")
         tables = {"walk", "spqr", "block", "cut", "node_spqr", "node_block"}

@@ -115,7 +115,9 @@ class Decomposition:
 
     def __init__(self, graph: Graph, arrays: dict[str, np.ndarray]) -> None:
         self.graph = graph
-        self.arrays = arrays  # the tables of docs/arrays.md, local to this graph
+        self.arrays = arrays  # the tables of docs/arrays.md, local to this graph; read-only
+        for array in arrays.values():
+            array.flags.writeable = False
 
     @property
     def counts(self) -> dict[str, int]:

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from .errors import InvalidGraphError
-from .labels import as_labels
+from .labels import as_labels, if_any, refuse_masked
 
-MAX_SIZE = 2**30 - 1  # of nodes and of edges: the core numbers darts with 32 bits
+MAX_SIZE = 2**28  # of nodes and of edges of one graph: kMaxItems of the core (cpp/planegraph/graph.cpp)
 
 
 class Graph:
@@ -27,6 +27,8 @@ class Graph:
         edge_labels: shape (m,) or (m, width), the same label in both directions.
         dart_labels: shape (m, 2) or (m, 2, width), in place of edge_labels: ``dart_labels[e, 0]`` is the label of
             edge e = (u, v) in the direction u -> v, ``dart_labels[e, 1]`` of v -> u.
+
+    Labels on nothing are no labels: without edges ``edge_labels`` and ``dart_labels`` are None, without nodes ``node_labels`` is.
 
     >>> import planegraph as pg
     >>> g = pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)], node_labels=[6, 6, 6, 8])
@@ -46,7 +48,7 @@ class Graph:
         edge_labels: Any = None,
         dart_labels: Any = None,
     ) -> None:
-        n = _as_count(num_nodes)
+        n = as_count(num_nodes)
         pairs = as_edges(edges)
         _check_simple(n, pairs)
         if edge_labels is not None and dart_labels is not None:
@@ -61,6 +63,7 @@ class Graph:
         )
 
     def _set(self, n: int, edges: np.ndarray, node: Any, edge: Any, dart: Any) -> None:
+        node, edge, dart = if_any(node), if_any(edge), if_any(dart)
         for array in (edges, node, edge, dart):
             if array is not None:
                 array.flags.writeable = False
@@ -232,17 +235,24 @@ def _same_labels(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     return a.dtype == b.dtype and np.array_equal(a, b)
 
 
-def _as_count(num_nodes: Any) -> int:
+def as_count(num_nodes: Any) -> int:
+    """A number of nodes that a graph may have, or an error that says what was found instead."""
     if isinstance(num_nodes, bool | np.bool_) or not isinstance(num_nodes, int | np.integer):
         raise InvalidGraphError(f"num_nodes must be an integer; found {num_nodes!r} of type {type(num_nodes).__name__}")
     n = int(num_nodes)
-    if not 0 <= n <= MAX_SIZE:
-        raise InvalidGraphError(f"num_nodes must lie in 0..{MAX_SIZE}; found {n}")
+    check_size(n, "nodes")
     return n
+
+
+def check_size(count: int, what: str, where: str = "", index: int | None = None) -> None:
+    """Raises unless a graph may have so many ``what`` (nodes or edges); ``where`` and ``index`` name the graph of a batch."""
+    if not 0 <= count <= MAX_SIZE:
+        raise InvalidGraphError(f"{where}the number of {what} must be between 0 and 2^28, found {count}", index)
 
 
 def as_edges(edges: Any) -> np.ndarray:
     """A fresh C-contiguous int64 array of shape (m, 2), or an error that says what was found instead."""
+    refuse_masked(edges, "edges")
     try:
         array = np.asarray(edges if hasattr(edges, "__array__") or isinstance(edges, Sequence) else list(edges))
     except (TypeError, ValueError) as error:
@@ -266,8 +276,7 @@ def _pair(row: np.ndarray) -> str:
 
 def _check_simple(n: int, edges: np.ndarray) -> None:
     """Raises unless all ends lie in 0..n-1 and there are neither self-loops nor parallel edges."""
-    if len(edges) > MAX_SIZE:
-        raise InvalidGraphError(f"a graph may have at most {MAX_SIZE} edges; found {len(edges)}")
+    check_size(len(edges), "edges")
     if not len(edges):
         return
     u, v = edges[:, 0], edges[:, 1]

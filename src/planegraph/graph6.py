@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from .batch import GraphBatch, _offsets
-from .errors import FormatError
-from .graph import MAX_SIZE, Graph
+from .errors import FormatError, InvalidGraphError
+from .graph import Graph, check_size
 
 HEADER = b">>graph6<<"
 _BITS = ((np.arange(64)[:, None] >> np.arange(5, -1, -1)) & 1).astype(bool)  # value -> its six bits
@@ -117,7 +117,10 @@ def _assemble(sizes: np.ndarray, owner: np.ndarray, edges: np.ndarray) -> GraphB
 
 
 def _as_bytes(text: str | bytes) -> bytes:
-    data = text.encode("utf-8", "replace") if isinstance(text, str) else bytes(text)
+    if not isinstance(text, str | bytes | bytearray | memoryview):
+        raise FormatError(f"graph6: a graph is a string or bytes; found {type(text).__name__}")
+    # a lone surrogate becomes bytes that no graph6 has; "replace" would make it '?', which is a graph
+    data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
     return data.strip(b"\r\n \t").removeprefix(HEADER)
 
 
@@ -143,8 +146,10 @@ def _split(data: bytes) -> tuple[int, np.ndarray]:
     body = values[end:]
     if len(body) != _body_length(n):
         raise FormatError(f"graph6: {n} nodes need {_body_length(n)} characters after the size; found {len(body)}")
-    if n > MAX_SIZE:
-        raise FormatError(f"graph6: {n} nodes are more than the {MAX_SIZE} that planegraph handles")
+    try:
+        check_size(n, "nodes")
+    except InvalidGraphError as error:
+        raise FormatError(f"graph6: {error}") from None
     spare = 6 * len(body) - n * (n - 1) // 2
     if len(body) and int(body[-1]) & ((1 << spare) - 1):
         raise FormatError("graph6: the bits that pad the last character must be zero")

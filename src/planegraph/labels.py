@@ -20,7 +20,8 @@ _LOWER_63_BITS = np.int64(0x7FFF_FFFF_FFFF_FFFF)
 def as_labels(values: Any, rows: tuple[int, ...], what: str) -> np.ndarray | None:
     """Checks and normalises labels whose leading shape must be ``rows``; ``what`` names them in messages.
 
-    Returns a new int64 or float64 array of shape ``rows + (width,)``, or None if there are none or the width is 0.
+    Returns a new int64 or float64 array of shape ``rows + (width,)``, or None if it would be empty: labels on nothing, or of
+    width 0, are no labels.
 
     >>> as_labels([3, 1], (2,), "node_labels")
     array([[3],
@@ -28,6 +29,7 @@ def as_labels(values: Any, rows: tuple[int, ...], what: str) -> np.ndarray | Non
     """
     if values is None:
         return None
+    refuse_masked(values, what)
     try:
         array = np.asarray(values)
     except ValueError as error:  # ragged nesting
@@ -42,8 +44,18 @@ def as_labels(values: Any, rows: tuple[int, ...], what: str) -> np.ndarray | Non
         raise InvalidGraphError(
             f"{what} must have shape ({wanted}{',' if lead == 1 else ''}) or ({wanted}, width); found shape {array.shape}"
         )
-    array = _exact(array.reshape(*rows, *(array.shape[lead:] or (1,))), what)
-    return array if array.shape[-1] else None
+    return if_any(_exact(array.reshape(*rows, *(array.shape[lead:] or (1,))), what))
+
+
+def if_any(labels: np.ndarray | None) -> np.ndarray | None:
+    """The labels, or None if there is not a single one."""
+    return labels if labels is not None and labels.size else None
+
+
+def refuse_masked(values: Any, what: str) -> None:
+    """A masked entry has no value to compare, and numpy would quietly use what lies under the mask."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise InvalidGraphError(f"{what} must not be a masked array; give the masked entries a value, as with .filled(-1)")
 
 
 def refuse_rounding(values: Any, what: str) -> None:

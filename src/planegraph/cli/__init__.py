@@ -1,23 +1,29 @@
 """The command line: ``planegraph canon``, ``planegraph decompose``, ``planegraph iso``; one file per command.
 
-A command is a module with ``add_parser(subparsers)``, which sets ``run``: arguments -> exit code.
+A command is a module with ``add_parser(subparsers)``, which sets ``run``: arguments -> exit code. Exit codes 0, 1 and 2 are answers;
+whatever keeps a command from its answer ends it with a larger one and a line on stderr, never with a traceback.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import os
 import sys
+import traceback
 from collections.abc import Sequence
+from typing import TextIO
 
 from . import canon, decompose, iso
-from .formats import UsageError
+from .formats import StreamError, UsageError
 
 EXIT_CODES = """\
 exit codes:
   0    all went well; for iso: isomorphic
   1    some graphs were bad or not planar (see stderr), the others were handled; for iso: not isomorphic
   2    wrong usage, an unreadable file, or a bad graph under --strict; for iso: a bad graph
+  3    no answer: standard input or output is closed or fails (a full disk), or planegraph itself does
   130  interrupted (Ctrl-C)
   141  whoever read the output went away
 """
@@ -25,21 +31,74 @@ exit codes:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
+    _prepare_streams()
+    try:
+        code = _run(argv)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
+    except (Exception, KeyboardInterrupt) as error:
+        code, message = _explain(error)
+    _flush_or_drop(sys.stdout)
+    if message:
+        _complain(message)
+    _flush_or_drop(sys.stderr)
+    return code
+
+
+def _run(argv: Sequence[str] | None) -> int:
     try:
         args = _parser().parse_args(argv)
-        code = args.run(args)
-        sys.stdout.flush()
-        return code
+        if sys.stdout is None and not getattr(args, "quiet", False):
+            raise StreamError("standard output is closed; redirect it to a file or to /dev/null")
+        return args.run(args)
+    except SystemExit as stop:  # argparse, after --help, --version or wrong usage
+        return stop.code
     except UsageError as error:
-        print(f"planegraph: {error}", file=sys.stderr)
+        _complain(str(error))
         return 2
-    except KeyboardInterrupt:
-        print("planegraph: interrupted", file=sys.stderr)
-        return 130
-    except BrokenPipeError:
-        # keep Python from complaining once more when it flushes stdout at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
+
+
+def _prepare_streams() -> None:
+    """A character that the output cannot encode is written as an escape; a closed stderr swallows what it is told."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+    if sys.stderr is None:  # print(file=None) would write messages among the answers on stdout
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 (open until the process ends)
+
+
+def _explain(error: BaseException) -> tuple[int, str]:
+    """The exit code and the message of what kept a command from its answer."""
+    if isinstance(error, KeyboardInterrupt):
+        return 130, "interrupted"
+    if isinstance(error, BrokenPipeError):
+        return 141, ""
+    if isinstance(error, StreamError):
+        return 3, str(error)
+    if isinstance(error, OSError):
+        return 3, f"input or output failed: {error}"
+    if isinstance(error, MemoryError):
+        return 3, "out of memory"
+    if sys.flags.dev_mode:
+        traceback.print_exception(error)
+    what = " ".join(f"{type(error).__name__}: {error}".split())
+    return 3, f"internal error, {what} (a bug: please report it; python -X dev -m planegraph ... shows where)"
+
+
+def _complain(message: str) -> None:
+    with contextlib.suppress(OSError):  # nobody is left to be told
+        print(f"planegraph: {message}", file=sys.stderr)
+
+
+def _flush_or_drop(stream: TextIO | None) -> None:
+    """Writes what is buffered, or drops it if that fails: else Python would try at exit, complain, and exit with 120."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _parser() -> argparse.ArgumentParser:

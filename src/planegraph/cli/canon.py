@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from ..canon import canonical_codes, digest
 from ..decompose import planar_mask
 from ..errors import NotPlanarError
-from .formats import Problems, Record, add_input_arguments, chunks, read_chunk
+from .formats import Problems, Record, add_input_arguments, chunks, read_chunk, whole_number
 
 
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -30,15 +30,8 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument(
         "--count", action="store_true", help="print the number of classes instead; with --unique, the size of each before it"
     )
-    parser.add_argument("--threads", type=_positive, metavar="N", help="default: all cores")
+    parser.add_argument("--threads", type=whole_number(1, 4096), metavar="N", help="default: all cores")
     parser.set_defaults(run=run, code=False)
-
-
-def _positive(text: str) -> int:
-    value = int(text)
-    if not 1 <= value <= 4096:
-        raise argparse.ArgumentTypeError("must lie in 1..4096")
-    return value
 
 
 def run(args: argparse.Namespace) -> int:

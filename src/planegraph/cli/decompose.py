@@ -11,7 +11,7 @@ from ..decompose import decompose
 from ..decomposition import Decomposition
 from ..errors import MissingDependencyError, PlanegraphError
 from ..text import render
-from .formats import Problems, UsageError, add_input_arguments, chunks, parse
+from .formats import Problems, UsageError, add_input_arguments, chunks, parse, whole_number
 
 
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -30,7 +30,8 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
         default="raise",
         help="report a graph that is not planar (the default), or encode its non-planar parts as plain sets",
     )
-    parser.add_argument("--max-lines", type=int, default=200, metavar="N", help="cut a longer tree off (default 200)")
+    limit = whole_number(1, sys.maxsize)
+    parser.add_argument("--max-lines", type=limit, default=200, metavar="N", help="cut a longer tree off (default 200)")
     parser.set_defaults(run=run)
 
 

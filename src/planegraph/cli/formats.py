@@ -5,16 +5,19 @@ Formats:
   smiles    one molecule a line, anything after the first blank is ignored (files *.smi, *.smiles)
   edges     one graph a line: edges u-v separated by blanks or commas, a single name is an isolated node (files *.edges)
   edgelist  one edge a line: two names, more columns are ignored; a single name is an isolated node, # starts a comment, a blank
-            line ends the graph (files *.edgelist)
-Names of nodes are any text; if all are integers, nodes are numbered in their order, else in order of appearance.
+            line ends the graph (files *.edgelist); comments alone are no graph
+Names of nodes are any text; if all consist of digits 0-9, nodes are numbered in their order, else in order of appearance. A line
+may end in CRLF, and a UTF-8 byte order mark may open a file.
 """
 
 from __future__ import annotations
 
 import argparse
+import codecs
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import BinaryIO
 
@@ -32,6 +35,10 @@ _CHUNK_LINES, _CHUNK_BYTES = 4096, 1 << 22
 
 class UsageError(Exception):
     """Ends the command with exit code 2."""
+
+
+class StreamError(Exception):
+    """Standard input or output does not work; ends the command with exit code 3."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +86,27 @@ def add_format_argument(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def whole_number(least: int, most: int) -> Callable[[str], int]:
+    """The type of an argument that must be a whole number in this range."""
+
+    def parse_number(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = least - 1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"must be a whole number from {least} to {most}; found {text[:40]!r}")
+        return value
+
+    return parse_number
+
+
 def chunks(files: list[str], format: str | None) -> Iterator[tuple[str, list[Record]]]:
     """The input in chunks of records with their format; no chunk spans two files."""
     for name in files or ["-"]:
         kind = format or _SUFFIXES.get(Path(name).suffix.lower(), "graph6")
         if name == "-":
-            yield from _chunks_of(sys.stdin.buffer, "<stdin>", kind)
+            yield from _chunks_of_stdin(kind)
             continue
         try:
             with open(name, "rb") as stream:
@@ -93,9 +115,18 @@ def chunks(files: list[str], format: str | None) -> Iterator[tuple[str, list[Rec
             raise UsageError(f"cannot read {name}: {error.strerror or error}") from None
 
 
+def _chunks_of_stdin(kind: str) -> Iterator[tuple[str, list[Record]]]:
+    if sys.stdin is None:
+        raise StreamError("standard input is closed; name a file, or redirect one to it")
+    try:
+        yield from _chunks_of(sys.stdin.buffer, "<stdin>", kind)
+    except OSError as error:
+        raise StreamError(f"cannot read standard input: {error.strerror or error}") from None
+
+
 def _chunks_of(stream: BinaryIO, source: str, kind: str) -> Iterator[tuple[str, list[Record]]]:
     records, size = [], 0
-    for record in (_paragraphs if kind == "edgelist" else _lines)(stream, source):
+    for record in (_paragraphs if kind == "edgelist" else _lines)(_without_bom(stream), source):
         records.append(record)
         size += len(record.text)
         if len(records) >= _CHUNK_LINES or size >= _CHUNK_BYTES:
@@ -103,6 +134,10 @@ def _chunks_of(stream: BinaryIO, source: str, kind: str) -> Iterator[tuple[str, 
             records, size = [], 0
     if records:
         yield kind, records
+
+
+def _without_bom(stream: BinaryIO) -> Iterator[bytes]:
+    return chain([stream.readline().removeprefix(codecs.BOM_UTF8)], stream)
 
 
 def _lines(stream: Iterable[bytes], source: str) -> Iterator[Record]:
@@ -114,16 +149,15 @@ def _lines(stream: Iterable[bytes], source: str) -> Iterator[Record]:
 
 def _paragraphs(stream: Iterable[bytes], source: str) -> Iterator[Record]:
     lines, start = [], 0
-    for number, raw in enumerate(stream, 1):
+    for number, raw in enumerate(chain(stream, [b""]), 1):  # the end of the input ends a paragraph
         text = raw.strip()
         if text:
             start = start if lines else number
             lines.append(text)
-        elif lines:
+            continue
+        if not all(line.startswith(b"#") for line in lines):
             yield Record(source, start, b"\n".join(lines))
-            lines = []
-    if lines:
-        yield Record(source, start, b"\n".join(lines))
+        lines = []
 
 
 def read_chunk(kind: str, records: list[Record]) -> tuple[GraphBatch, np.ndarray, dict[int, PlanegraphError]]:
@@ -163,14 +197,20 @@ def _named(items: list[tuple[str, ...]]) -> tuple[Graph, list[str]]:
         if len(item) > 2 or not all(item):
             raise FormatError(f"{'-'.join(item)!r} is not an edge u-v and not a node")
     names = list(dict.fromkeys(name for item in items for name in item))
-    if all(name.isdecimal() for name in names):
-        names.sort(key=int)
+    if all(name.isascii() and name.isdecimal() for name in names):
+        names.sort(key=_by_value)
     number = {name: i for i, name in enumerate(names)}
     pairs = [(number[item[0]], number[item[1]]) for item in items if len(item) == 2]
     try:
         return Graph(len(names), np.array(pairs, np.int64).reshape(-1, 2)), names
     except PlanegraphError:
         raise FormatError(_not_simple(items)) from None
+
+
+def _by_value(digits: str) -> tuple[int, str]:
+    """Orders numbers by value; unlike int(), without a limit on their length."""
+    digits = digits.lstrip("0")
+    return len(digits), digits
 
 
 def _not_simple(items: list[tuple[str, ...]]) -> str:

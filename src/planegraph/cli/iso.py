@@ -49,7 +49,7 @@ def _read(argument: str, format: str | None) -> tuple[Graph, list[str] | None]:
     try:
         if argument == "-" or (os.path.exists(argument) and not Path(argument).is_dir()):
             return _read_file(argument, format)
-        return parse(format or "graph6", argument.encode())
+        return parse(format or "graph6", os.fsencode(argument))
     except PlanegraphError as error:
         raise UsageError(f"{argument}: {error}") from None
 
