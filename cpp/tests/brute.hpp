@@ -216,7 +216,9 @@ inline Input decode(const u8* data, std::size_t size, bool& ok) {
 
 /// Is `name` (node of g -> node of h) an isomorphism of the labelled graphs?
 inline bool is_isomorphism(const Input& g, const Input& h, const i32* name) {
-  if (g.n != h.n || g.m() != h.m() || g.node_width != h.node_width || g.edge_width != h.edge_width) return false;
+  if (g.n != h.n || g.m() != h.m()) return false;
+  // labels on nothing are no labels
+  if ((g.n > 0 && g.node_width != h.node_width) || (g.m() > 0 && g.edge_width != h.edge_width)) return false;
   for (i64 v = 0; v < g.n; ++v) {
     if (name[v] < 0 || name[v] >= h.n) return false;
     if (!std::equal(g.node_rows.begin() + v * g.node_width, g.node_rows.begin() + (v + 1) * g.node_width,
@@ -240,6 +242,7 @@ inline const char* code_problem(const Input& g, const Packed& packed, i64 k = 0,
   bool ok = false;
   const Input h = decode(packed.code.data() + from, static_cast<std::size_t>(to - from), ok);
   if (!ok) return "code: cannot be decoded";
+  if ((h.n == 0 && h.node_width > 0) || (h.m() == 0 && h.edge_width > 0)) return "code: labels on nothing";
   if (!is_isomorphism(g, h, packed.labelling.data() + first_node)) return "code: decodes to another graph";
   return nullptr;
 }
