@@ -52,10 +52,10 @@ void Emitter::run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotati
     }
   }
   const std::size_t base = out.labelling.size();
-  out.labelling.resize(base + g.n);
+  resize(out.labelling, base + g.n);
   for (i32 v = 0; v < g.n; ++v) out.labelling[base + g.node_of[v]] = canonical[v];
   if (!tables) return;
-  out.node_component.resize(base + g.n);
+  resize(out.node_component, base + g.n);
   for (i32 v = 0; v < g.n; ++v) out.node_component[base + g.node_of[v]] = component_row_[g.component[v]];
   // these two tables were reserved by an upper bound
   const i64 incidences = at_.node_spqr_node - out.node_spqr_node.data(), walk = at_.walk_node - out.walk_node.data();
@@ -79,21 +79,21 @@ void Emitter::reserve_rows(const Context& x) {
   const i64 block_at = out.block_ptr.back(), cut_at = out.cut_ptr.back();
   spqr_at_ = out.spqr_ptr.back();
   for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
-    column->resize(walk_at + walk);
+    resize(*column, walk_at + walk);
   for (auto* column : {&out.spqr_type, &out.spqr_set, &out.spqr_parent, &out.spqr_theta, &out.spqr_level, &out.spqr_block})
-    column->resize(spqr_at_ + spqr.count());
+    resize(*column, spqr_at_ + spqr.count());
   out.spqr_ptr.push_back(spqr_at_ + spqr.count());
   // nodes in skeletons: k for a cycle, 2 for a bond; a rigid skeleton has fewer nodes than edges
   i64 incidences = 0;
   for (const SpqrNode& node : spqr.nodes) incidences += node.type == kP || node.type == kQ ? 2 : node.size();
-  out.node_spqr_node.resize(node_spqr_at + incidences);
-  out.node_spqr_spqr.resize(node_spqr_at + incidences);
+  resize(out.node_spqr_node, node_spqr_at + incidences);
+  resize(out.node_spqr_spqr, node_spqr_at + incidences);
   const i64 in_blocks = x.blocks.count == 0 ? 0 : x.blocks.node_ptr[x.blocks.count];
-  out.node_block_node.resize(node_block_at + in_blocks);
-  out.node_block_block.resize(node_block_at + in_blocks);
+  resize(out.node_block_node, node_block_at + in_blocks);
+  resize(out.node_block_block, node_block_at + in_blocks);
   out.node_block_ptr.push_back(node_block_at + in_blocks);
-  for (auto* column : {&out.block_root, &out.block_level, &out.block_parent_cut}) column->resize(block_at + x.blocks.count);
-  for (auto* column : {&out.cut_node, &out.cut_level, &out.cut_parent_block}) column->resize(cut_at + x.blocks.num_cuts);
+  for (auto* column : {&out.block_root, &out.block_level, &out.block_parent_cut}) resize(*column, block_at + x.blocks.count);
+  for (auto* column : {&out.cut_node, &out.cut_level, &out.cut_parent_block}) resize(*column, cut_at + x.blocks.num_cuts);
   out.block_ptr.push_back(block_at + x.blocks.count);
   out.cut_ptr.push_back(cut_at + x.blocks.num_cuts);
   at_ = {out.walk_node.data() + walk_at,           out.walk_edge.data() + walk_at,

@@ -10,7 +10,7 @@ namespace planegraph {
 void Spqr::run(const Graph& g, const Blocks& blocks) {
   nodes.clear();
   entries.clear();
-  entries.reserve(static_cast<std::size_t>(g.m) + 16);
+  reserve(entries, static_cast<std::size_t>(g.m) + 16);
   grow(local_, g.n);
   grow(slot_, g.n);
   for (i32 b = 0; b < blocks.count; ++b) {
@@ -116,7 +116,7 @@ void Spqr::add_block(const Graph& g, const Blocks& blocks, i32 b) {
     nodes[c].last = next_entry;
     fill_[p] = nodes[c].first;  // where its next entry goes
   }
-  entries.resize(next_entry);
+  resize(entries, next_entry);
   for (i32 p = 0; p < parts; ++p) {
     const i32 s = set_[p], c = node_of_set_[s];
     for (i32 k = split_.ptr[p]; k < split_.ptr[p + 1]; ++k) {

@@ -71,7 +71,7 @@ void SplitComponents::renumber(const PalmTree& tree) {
   grow(out_, m_);
   for (i32 v = n_ - 1; v > 0; --v) size1_[tree.parent[v]] += size1_[v];
   edge_.clear();
-  edge_.reserve(static_cast<std::size_t>(m_) + m_ / 8 + 16);
+  reserve(edge_, static_cast<std::size_t>(m_) + m_ / 8 + 16);
   edge_.resize(m_);
   number_[0] = 1;
   for (i32 v = 0; v < n_; ++v) {
@@ -111,9 +111,10 @@ void SplitComponents::collect_fronds() {
   const std::size_t size = static_cast<std::size_t>(n_) + 2;
   grow_fill(high_head_, size, -1);
   grow(high_tail_, size);
+  reserve(high_of_, static_cast<std::size_t>(m_) + m_ / 8 + 16);
   high_of_.assign(m_, -1);
   high_items_.clear();
-  high_items_.reserve(m_ - n_ + 1);
+  reserve(high_items_, static_cast<std::size_t>(m_) - n_ + 1);
   grow(cursor_, size);
   std::copy_n(out_ptr_.begin(), n_ + 1, cursor_.begin());
   for (i32 v = 1; v != 0;) {

@@ -80,7 +80,8 @@ void Walks::prepare(const Graph& g, const Blocks& blocks, Spqr& spqr) {
   grow(block_root, blocks.count);
   grow(block_class, blocks.count);
   grow(cut_class, blocks.num_cuts);
-  paint.assign(g.label.begin(), g.label.begin() + g.n);
+  grow(paint, g.n);
+  std::copy_n(g.label.begin(), g.n, paint.begin());
   weinberg.reserve(g.n, spqr.num_entries());
   if (nonplanar_) {
     tainted_.assign(count, 0);
