@@ -29,7 +29,6 @@ class Ranker {
   std::vector<i32>& data() { return data_; }
   const i32* begin(i32 k) const { return data_.data() + start_[k]; }
   std::size_t length(i32 k) const { return start_[k + 1] - start_[k]; }
-  std::size_t open_start() const { return start_.back(); }
 
   /// Fills rank(0 .. count) and returns the number of distinct sequences.
   i32 finish();

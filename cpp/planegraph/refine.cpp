@@ -12,7 +12,6 @@ void Refiner::release_memory() {
   for (auto* v : {&nodes_, &node_rank_, &degree_, &face_rank_, &token_rank_, &element_, &position_, &class_, &begin_, &size_, &hit_,
                   &queue_, &snapshot_, &touched_, &candidates_, &orbit_, &code_, &best_darts_, &darts_, &position_in_best_})
     release(*v);
-  release(queued_);
   ranker_.release_memory();
 }
 
@@ -191,18 +190,15 @@ i32 Refiner::smallest_class() const {
 /// Stage 3. True if the partition became stable; false if it stopped early because a class has few states.
 bool Refiner::refine(const Rigid& rigid, bool stop_early) {
   hit_.assign(num_classes_, 0);
-  queued_.assign(num_classes_, 1);
   queue_.clear();
   queue_head_ = 0;
   // all classes but the largest (the first such): what leads into it is what leads into none of the others
   const i32 largest = static_cast<i32>(std::max_element(size_.begin(), size_.begin() + num_classes_) - size_.begin());
-  queued_[largest] = 0;
   for (i32 c = 0; c < num_classes_; ++c)
     if (c != largest) queue_.push_back(c);
   const i32 first = rigid.first;
   while (queue_head_ < queue_.size()) {
     const i32 splitter = queue_[queue_head_++];
-    queued_[splitter] = 0;
     if (queue_head_ > 4096 && 2 * queue_head_ > queue_.size()) {
       queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(queue_head_));
       queue_head_ = 0;
@@ -254,7 +250,6 @@ void Refiner::split_touched() {
       size_[c] = hits;
     }
     hit_.push_back(0);
-    queued_.push_back(1);
     queue_.push_back(fresh);
     for (i32 p = begin_[fresh]; p < begin_[fresh] + size_[fresh]; ++p) class_[element_[p]] = fresh;
   }

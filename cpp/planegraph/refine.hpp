@@ -61,7 +61,6 @@ class Refiner {
   i32 num_classes_ = 0;
   std::vector<i32> element_, position_, class_;       // by position, state, state
   std::vector<i32> begin_, size_, hit_;               // by class
-  std::vector<u8> queued_;
   std::vector<i32> queue_, snapshot_, touched_;
   std::size_t queue_head_ = 0;
   // candidates and the best code so far
