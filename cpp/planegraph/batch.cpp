@@ -15,6 +15,7 @@ namespace planegraph {
 namespace {
 
 constexpr std::size_t kMostIdle = 64;  // pipelines kept between runs
+constexpr std::size_t kMostPartBytes = std::size_t{1} << 26;  // of a worker's result that is kept
 constexpr i64 kChunkItems = 4096;  // a chunk has at least this many nodes or graphs, but for the last
 
 /// Runs of graphs that are worth one trip to the queue.
@@ -40,12 +41,30 @@ struct Pool {
   }
 };
 
-/// Runs job(worker, 0 .. count, keep_going) on up to `threads` threads, of which the caller is one (worker 0). Jobs are taken in order.
+/// Hands out the jobs 0 .. count: to worker 0 from the front, to the others from the back, until they meet. So worker 0 has a beginning of
+/// the batch without gaps.
+class Queue {
+ public:
+  explicit Queue(i64 count) : end_(count) {}
+  /// A job, or -1 if none is left.
+  i64 take(int worker) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (next_ == end_) return -1;
+    return worker == 0 ? next_++ : --end_;
+  }
+
+ private:
+  std::mutex mutex_;
+  i64 next_ = 0, end_;
+};
+
+/// Runs job(worker, 0 .. count, keep_going) on up to `threads` threads, of which the caller is one (worker 0).
 /// The error of the first failed job is rethrown; `poll` is asked on the calling thread, between its jobs, whenever its job asks
 /// keep_going, and while it waits for the others. A job may end with Cancelled.
 template <class Job>
 void run_jobs(i64 count, int threads, const KeepGoing& poll, Job&& job) {
-  std::atomic<i64> next{0}, failed{count};
+  Queue queue(count);
+  std::atomic<i64> failed{count};
   std::atomic<int> working{0};
   std::atomic<bool> cancelled{false};
   std::mutex mutex;
@@ -56,8 +75,9 @@ void run_jobs(i64 count, int threads, const KeepGoing& poll, Job&& job) {
       return !cancelled.load();
     };
     while (!cancelled.load()) {
-      const i64 k = next.fetch_add(1);
-      if (k >= count || k > failed.load()) return;
+      const i64 k = queue.take(worker);
+      if (k < 0) return;
+      if (k > failed.load()) continue;  // an earlier job may still fail
       try {
         job(worker, k, keep_going);
       } catch (const Cancelled&) {
@@ -123,13 +143,13 @@ class Worker {
     nodes_ += batch_.node_ptr[chunk.last_graph] - batch_.node_ptr[chunk.first_graph];
   }
 
-  /// After the first chunk: room for this worker's likely share of the batch, so that the columns need not grow by copying.
+  /// After the first chunk: room for this part of the batch, so that the columns need not grow by copying.
   /// Tables grow with the number of nodes.
-  void reserve(int workers) {
+  void reserve(double part) {
     if (reserved_) return;
     reserved_ = true;
     const double all = static_cast<double>(batch_.node_ptr[batch_.num_graphs] + batch_.num_graphs);
-    const double share = 1.05 * all / static_cast<double>(nodes_ + graphs_) / workers;
+    const double share = 1.05 * part * all / static_cast<double>(nodes_ + graphs_);
     for (const Packed::Table& table : Packed::tables()) {
       reserve(out_.*table.ptr, share);
       for (const auto column : table.columns) reserve(out_.*column, share);
@@ -179,20 +199,37 @@ std::unique_ptr<Pipeline> Engine::borrow() {
   if (idle_.empty()) return std::make_unique<Pipeline>();
   std::unique_ptr<Pipeline> pipeline = std::move(idle_.back());
   idle_.pop_back();
+  pipeline->begin();
   return pipeline;
 }
 
 void Engine::give_back(std::unique_ptr<Pipeline> pipeline) {
-  if (pipeline->is_large()) return;
+  if (!pipeline->worth_keeping()) return;
   const std::lock_guard<std::mutex> lock(mutex_);
   if (idle_.size() < kMostIdle) idle_.push_back(std::move(pipeline));
+}
+
+Packed Engine::borrow_part() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (parts_.empty()) return {};
+  Packed part = std::move(parts_.back());
+  parts_.pop_back();
+  return part;
+}
+
+void Engine::give_back(Packed part) {
+  part.clear();
+  if (part.bytes() > kMostPartBytes) return;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (parts_.size() < kMostIdle) parts_.push_back(std::move(part));
 }
 
 Packed Engine::run(const BatchView& batch, const Options& options, const KeepGoing& poll) {
   std::vector<Chunk> chunks = cut_into_chunks(batch);
   const i64 jobs = static_cast<i64>(chunks.size());
   const int threads = static_cast<int>(std::clamp<i64>(options.threads, 1, std::max<i64>(jobs, 1)));
-  std::vector<Packed> parts(threads);
+  std::vector<Packed> parts(threads);  // the first becomes the result, the others are joined to it
+  for (int t = 1; t < threads; ++t) parts[t] = borrow_part();
   std::vector<std::unique_ptr<Pipeline>> pipelines;
   std::vector<Worker> workers;
   for (int t = 0; t < threads; ++t) {
@@ -202,12 +239,14 @@ Packed Engine::run(const BatchView& batch, const Options& options, const KeepGoi
   run_jobs(jobs, threads, poll, [&](int worker, i64 k, const KeepGoing& keep_going) {
     chunks[k].worker = worker;
     workers[worker].run(chunks[k], keep_going);
-    if (jobs > threads) workers[worker].reserve(threads);
+    if (jobs > threads) workers[worker].reserve(worker == 0 ? 1.0 : 1.0 / threads);
   });
   for (auto& pipeline : pipelines) give_back(std::move(pipeline));  // after an error it is dropped instead
-  Packed result = join(parts, chunks, batch.node_ptr, [&](i64 count, const std::function<void(i64)>& job) {
+  join(parts, chunks, batch.node_ptr, [&](i64 count, const std::function<void(i64)>& job) {
     run_jobs(count, threads, poll, [&](int, i64 k, const KeepGoing&) { job(k); });
   });
+  for (int t = 1; t < threads; ++t) give_back(std::move(parts[t]));
+  Packed result = std::move(parts[0]);
   if (batch.num_graphs > 0) return result;
   if (options.walks)
     for (const Packed::Table& table : Packed::tables()) (result.*table.ptr).assign(1, 0);

@@ -6,12 +6,13 @@
 namespace planegraph {
 namespace {
 
-/// Copies the rows of each chunk from the workers' columns into `whole`, and their offsets, shifted.
+/// Copies the rows of each chunk from the other workers' columns behind those of the first, and their offsets, shifted.
 template <class T>
-void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, Packed& whole, const Spread& spread,
-                Array<i64> Packed::*ptr, const std::vector<Array<T> Packed::*>& columns) {
+void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const Spread& spread, Array<i64> Packed::*ptr,
+                const std::vector<Array<T> Packed::*>& columns) {
   const bool present = std::any_of(parts.begin(), parts.end(), [&](Packed& p) { return !(p.*ptr).empty(); });
   if (!present) return;
+  Packed& whole = parts[0];
   const auto first_row = [&](const Chunk& c) { return (parts[c.worker].*ptr)[c.local_graph]; };
   const auto last_row = [&](const Chunk& c) {
     return (parts[c.worker].*ptr)[c.local_graph + c.last_graph - c.first_graph];
@@ -23,6 +24,7 @@ void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, Pa
   for (const auto column : columns) (whole.*column).resize(start.back());
   spread(static_cast<i64>(chunks.size()), [&](i64 k) {
     const Chunk& c = chunks[k];
+    if (c.worker == 0) return;
     const Packed& part = parts[c.worker];
     const i64 from = first_row(c), to = last_row(c);
     for (const auto column : columns)
@@ -34,22 +36,22 @@ void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, Pa
 
 }  // namespace
 
-Packed join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread) {
-  if (parts.size() == 1) return std::move(parts[0]);
-  Packed whole;
-  for (const Packed::Table& table : Packed::tables()) join_table<i32>(parts, chunks, whole, spread, table.ptr, table.columns);
-  join_table<u8>(parts, chunks, whole, spread, &Packed::code_ptr, {&Packed::code});
+void join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread) {
+  if (parts.size() == 1) return;
+  for (const Packed::Table& table : Packed::tables()) join_table<i32>(parts, chunks, spread, table.ptr, table.columns);
+  join_table<u8>(parts, chunks, spread, &Packed::code_ptr, {&Packed::code});
   for (const auto column : {&Packed::node_component, &Packed::labelling}) {
     const bool present = std::any_of(parts.begin(), parts.end(), [&](Packed& p) { return !(p.*column).empty(); });
     if (!present) continue;
-    (whole.*column).resize(node_ptr[chunks.back().last_graph]);
+    (parts[0].*column).resize(node_ptr[chunks.back().last_graph]);
     spread(static_cast<i64>(chunks.size()), [&](i64 k) {
       const Chunk& c = chunks[k];
+      if (c.worker == 0) return;
       const auto from = (parts[c.worker].*column).begin() + c.local_node;
-      std::copy(from, from + (node_ptr[c.last_graph] - node_ptr[c.first_graph]), (whole.*column).begin() + node_ptr[c.first_graph]);
+      const i64 count = node_ptr[c.last_graph] - node_ptr[c.first_graph];
+      std::copy(from, from + count, (parts[0].*column).begin() + node_ptr[c.first_graph]);
     });
   }
-  return whole;
 }
 
 }  // namespace planegraph

@@ -18,7 +18,7 @@ struct Chunk {
 /// Runs job(0 .. count), in any order.
 using Spread = std::function<void(i64 count, const std::function<void(i64)>& job)>;
 
-/// Chunks tile the batch in order; `node_ptr` are the batch's node offsets. With one worker its result is the whole.
-Packed join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread);
+/// Completes parts[0], which holds a beginning of the batch, to the whole. Chunks tile the batch in order; `node_ptr` are the batch's node offsets.
+void join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread);
 
 }  // namespace planegraph

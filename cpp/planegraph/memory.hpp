@@ -49,6 +49,16 @@ inline void grow_fill(std::vector<T>& v, std::size_t n, T value) {
   std::fill_n(v.begin(), n, value);
 }
 
+/// Asks for the cache line of `p`, which is read soon; any address will do.
+inline void prefetch(const void* p) {
+#if defined(__GNUC__)
+  __builtin_prefetch(p);
+  asm volatile("");  // otherwise g++ 12 finds that a lambda of prefetches does nothing, and removes the call
+#else
+  (void)p;
+#endif
+}
+
 /// Gives the memory back; for the large temporaries of one step, before the next step needs its own.
 template <class T>
 inline void release(std::vector<T>& v) {

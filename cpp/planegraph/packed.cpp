@@ -2,6 +2,21 @@
 #include "packed.hpp"
 
 namespace planegraph {
+namespace {
+
+template <class P, class Visit>
+void for_each_array(P& packed, Visit&& visit) {
+  for (const Packed::Table& table : Packed::tables()) {
+    visit(packed.*table.ptr);
+    for (const auto column : table.columns) visit(packed.*column);
+  }
+  visit(packed.node_component);
+  visit(packed.labelling);
+  visit(packed.code_ptr);
+  visit(packed.code);
+}
+
+}  // namespace
 
 const std::vector<Packed::Table>& Packed::tables() {
   using P = Packed;
@@ -14,6 +29,16 @@ const std::vector<Packed::Table>& Packed::tables() {
       {&P::node_block_ptr, {&P::node_block_node, &P::node_block_block}},
   };
   return all;
+}
+
+void Packed::clear() {
+  for_each_array(*this, [](auto& array) { array.clear(); });
+}
+
+std::size_t Packed::bytes() const {
+  std::size_t sum = 0;
+  for_each_array(*this, [&](const auto& array) { sum += array.capacity() * sizeof(array[0]); });
+  return sum;
 }
 
 }  // namespace planegraph

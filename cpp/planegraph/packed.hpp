@@ -78,6 +78,11 @@ struct Packed {
   };
   /// All tables but the codes, whose rows are bytes.
   static const std::vector<Table>& tables();
+
+  /// Empties all arrays; they keep their memory.
+  void clear();
+  /// The memory that the arrays hold.
+  std::size_t bytes() const;
 };
 
 }  // namespace planegraph

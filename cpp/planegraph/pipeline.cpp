@@ -14,6 +14,7 @@ constexpr i64 kLarge = 1 << 14;  // nodes or edges from which on a step takes mi
 
 void Pipeline::run(const GraphView& view, const Options& options, const KeepGoing& keep_going, Packed& out) {
   const i64 size = std::max(view.num_nodes, view.num_edges);
+  recent_ = std::max(recent_, size);
   largest_ = std::max(largest_, size);
   const auto step_done = [&] {
     if (size >= kLarge && !keep_going()) throw Cancelled();

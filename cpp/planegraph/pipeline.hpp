@@ -11,12 +11,14 @@ class Pipeline {
  public:
   /// Appends the result for one graph to `out`. For a large graph `keep_going` is asked between the steps.
   void run(const GraphView& view, const Options& options, const KeepGoing& keep_going, Packed& out);
-  /// True once a graph (its nodes or edges) was so large that the memory should not be kept.
-  bool is_large() const { return largest_ > kKeepItems; }
+  /// Whether the working memory is worth keeping for the next batch: it is small, or graphs nearly as large came since `begin`.
+  bool worth_keeping() const { return largest_ <= kSmall || recent_ >= largest_ / 4; }
+  /// A new batch begins.
+  void begin() { recent_ = 0; }
 
  private:
-  static constexpr i64 kKeepItems = 1 << 17;
-  i64 largest_ = 0;
+  static constexpr i64 kSmall = 1 << 17;
+  i64 largest_ = 0, recent_ = 0;  // nodes or edges of a graph: ever, and since `begin`
   Graph graph_;
   Blocks blocks_;
   Spqr spqr_;

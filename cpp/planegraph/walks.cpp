@@ -14,6 +14,10 @@ namespace {
 /// First entries of a code that is not the code of a single-centred component; component codes start with their SpqrType.
 constexpr i32 kTwoCentres = 4, kNeutralRoot = 5, kSet = 6;
 
+constexpr i32 kBeginning = 256;  // darts whose code usually tells two walks apart
+
+bool is_large(const SpqrNode& node) { return node.type == kR && 2 * node.size() >= 16 * kBeginning; }
+
 }  // namespace
 
 struct Walks::Context {
@@ -106,10 +110,14 @@ void Walks::prepare(const Graph& g, const Blocks& blocks, Spqr& spqr) {
 /// Codes the SPQR nodes of one height for both directions, and hands the ranks to the parents as tokens.
 void Walks::rank_hanging(const Context& x, const i32* nodes, i32 count) {
   ranker_.clear();
+  large_sizes_.clear();
+  for (i32 k = 0; k < count; ++k)
+    if (is_large(x.spqr.nodes[nodes[k]])) large_sizes_.push_back(x.spqr.nodes[nodes[k]].size());
   for (i32 k = 0; k < count; ++k) {
     const i32 c = nodes[k];
     if (x.spqr.nodes[c].up < 0) continue;
     if (nonplanar_) tainted_[c] = is_tainted(x, c);
+    if (is_large(x.spqr.nodes[c]) && code_beginnings(x, c)) continue;
     code_hanging(x, c, 0);
     ranker_.close();
     code_hanging(x, c, 1);
@@ -126,6 +134,32 @@ void Walks::rank_hanging(const Context& x, const i32* nodes, i32 count) {
     above.token[0] = base + ranker_.rank(code++);
     above.token[1] = base + ranker_.rank(code++);
   }
+}
+
+/// A large rigid node of a size that no other of this height has differs from all of them, so only its two directions need to be told
+/// apart: the beginnings of its walks do, where they differ. False: nothing was coded.
+bool Walks::code_beginnings(const Context& x, i32 c) {
+  SpqrNode& node = x.spqr.nodes[c];
+  if (!x.rotations.planar[c] || std::count(large_sizes_.begin(), large_sizes_.end(), node.size()) > 1) return false;
+  Rigid skeleton = rigid(x.blocks, x.spqr, x.rotations, c);
+  skeleton.num_darts = kBeginning;
+  std::vector<i32>* const codes[2] = {&scratch_, &scratch2_};
+  const auto ignore = [](i32) {};
+  for (i32 side = 0; side < 2; ++side) {
+    codes[side]->clear();
+    improve_walk_code(skeleton, weinberg, 2 * node.up + side, false, *codes[side], 0, ignore);
+    const int order = improve_walk_code(skeleton, weinberg, 2 * node.up + side, true, *codes[side], 0, ignore);
+    if (order == 0) return false;
+    node.mirror[side] = order < 0;
+  }
+  if (scratch_ == scratch2_) return false;
+  for (const std::vector<i32>* code : codes) {
+    ranker_.push(kR);
+    ranker_.push(node.size());  // a full code has kappa = 1 here
+    std::copy(code->begin(), code->end(), ranker_.extend(code->size()));
+    ranker_.close();
+  }
+  return true;
 }
 
 void Walks::code_hanging(const Context& x, i32 c, i32 side) {

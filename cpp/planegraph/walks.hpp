@@ -42,6 +42,7 @@ class Walks {
   void prepare(const Graph& g, const Blocks& blocks, Spqr& spqr);
   void rank_hanging(const Context& x, const i32* nodes, i32 count);
   void code_hanging(const Context& x, i32 c, i32 side);
+  bool code_beginnings(const Context& x, i32 c);
   void code_roots(const Context& x, const i32* block_list, i32 count);
   void rank_cuts(const Context& x, const i32* cuts, i32 count);
 
@@ -64,6 +65,7 @@ class Walks {
   std::vector<i32> by_level_, level_ptr_;   // SPQR nodes by (level of block, height)
   std::vector<i32> centre_;                 // per block: the first of two centres, or -1
   std::vector<u8> tainted_, node_tainted_;  // incomplete codes: per SPQR node (its subtree), per node (what hangs at it)
+  std::vector<i32> large_sizes_;            // of the rigid nodes of one height
   std::vector<i32> scratch_, scratch2_;
 };
 
