@@ -242,6 +242,8 @@ nb::object kuratowski(i64 num_nodes, const Edges& edges) {
 
 }  // namespace
 
+void bind_collate(nb::module_& m);      // collate.cpp
+void bind_sums(nb::module_& m);         // sums.cpp
 void bind_diagnostics(nb::module_& m);  // diagnostics.cpp
 
 NB_MODULE(_core, m) {
@@ -255,5 +257,7 @@ NB_MODULE(_core, m) {
         "1 for each planar graph of a batch of simple graphs, else 0.");
   m.def("kuratowski", &kuratowski, "num_nodes"_a, "edges"_a.noconvert(),
         "Edge ids of a subdivision of K5 or K3,3 in one simple graph, sorted; empty if it is planar.");
+  bind_collate(m);
+  bind_sums(m);
   bind_diagnostics(m);
 }

@@ -1,5 +1,7 @@
 """Types of the extension module; the arrays of ``run`` are described in docs/arrays.md."""
 
+from collections.abc import Callable, Mapping
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,46 @@ def run(
 def is_planar(num_nodes: int, edges: NDArray[np.int64]) -> bool: ...
 def planar_mask(node_ptr: NDArray[np.int64], edge_ptr: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.uint8]: ...
 def kuratowski(num_nodes: int, edges: NDArray[np.int64]) -> NDArray[np.int32]: ...
+
+# collation: docs of cpp/planegraph/collate.hpp
+Shape = tuple[int, int, int, int, int, int, int, list[int], list[int], list[int]]
+SECTIONS: list[tuple[str, int, int, bool]]
+
+class Tables:
+    def __init__(self, tables: Mapping[str, NDArray[np.generic]]) -> None: ...
+
+def collate(
+    tables: Tables,
+    ids: NDArray[np.int64],
+    rows_per_edge: int,
+    capacity: tuple | None = None,
+    pool_ptr: NDArray[np.int64] | None = None,
+    allocate: Callable[[int], NDArray[np.int32]] | None = None,
+) -> tuple[NDArray[np.int32] | None, Shape]: ...
+def gather_rows(from_: NDArray[np.uint8], ptr: NDArray[np.int64] | None, ids: NDArray[np.int64], to: NDArray[np.uint8]) -> None: ...
+def depths(
+    spqr_ptr: NDArray[np.int64],
+    spqr_parent: NDArray[np.int32],
+    block_ptr: NDArray[np.int64],
+    block_parent_cut: NDArray[np.int32],
+    cut_ptr: NDArray[np.int64],
+    cut_parent_block: NDArray[np.int32],
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
+
+# sums of the models: docs of cpp/planegraph/sums.hpp; addresses of tensors
+def sum_rows(
+    x: int,
+    x_stride: int,
+    index: int,
+    begin: int,
+    end: int,
+    rows: int,
+    width: int,
+    y: int,
+    y_stride: int,
+    is_double: bool,
+    add: bool,
+) -> None: ...
 
 # for tests and benchmarks only
 def dart_classes(

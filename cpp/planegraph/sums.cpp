@@ -1,0 +1,66 @@
+// The idea, the invariants and the cost are described in sums.hpp.
+#include "sums.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+// one copy of the loops per vector width, chosen when the library is loaded
+#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
+    !defined(__SANITIZE_THREAD__)
+#define PLANEGRAPH_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define PLANEGRAPH_WIDE
+#endif
+
+namespace planegraph {
+namespace {
+
+template <class Float>
+inline void add_row(Float* __restrict y, const Float* __restrict x, i64 width) {
+  for (i64 k = 0; k < width; ++k) y[k] += x[k];
+}
+
+template <class Float>
+inline void start_row(Float* y, const Float* x, i64 width, bool add) {
+  if (add) {
+    add_row(y, x, width);
+  } else {
+    std::memcpy(y, x, static_cast<std::size_t>(width) * sizeof(Float));
+  }
+}
+
+template <class Float>
+inline void sum_all(Rows<const Float> x, const Entries& e, i64 width, Rows<Float> y, bool add) {
+  for (i64 r = 0; r < e.rows; ++r) {
+    Float* to = y.data + r * y.stride;
+    bool started = add;
+    const i64 begin = e.begin ? e.begin[r] : r, end = e.begin ? e.end[r] : r + 1;
+    for (i64 k = begin; k < end; ++k) {
+      const i64 c = e.index ? e.index[k] : k;
+      if (c < 0) continue;
+      start_row(to, x.data + c * x.stride, width, started);
+      started = true;
+    }
+    if (!started) std::fill_n(to, width, Float{0});
+  }
+}
+
+PLANEGRAPH_WIDE void sum_floats(Rows<const float> x, const Entries& e, i64 width, Rows<float> y, bool add) {
+  sum_all(x, e, width, y, add);
+}
+PLANEGRAPH_WIDE void sum_doubles(Rows<const double> x, const Entries& e, i64 width, Rows<double> y, bool add) {
+  sum_all(x, e, width, y, add);
+}
+
+}  // namespace
+
+template <>
+void sum_rows(Rows<const float> x, const Entries& entries, i64 width, Rows<float> y, bool add) {
+  sum_floats(x, entries, width, y, add);
+}
+template <>
+void sum_rows(Rows<const double> x, const Entries& entries, i64 width, Rows<double> y, bool add) {
+  sum_doubles(x, entries, width, y, add);
+}
+
+}  // namespace planegraph

@@ -1,0 +1,360 @@
+"""A batch of decomposed graphs: one buffer of indices, its features, and the collation that makes it.
+
+All index arrays are views of one int32 buffer, ``batch.index``, so that moving a batch is one copy and a captured step needs one
+``copy_``. The host's knowledge is ``batch.layout``; nothing here ever reads a value back from a device. -1 means nothing.
+
+Rows: nodes and edges in graph order. Blocks, cut nodes and SPQR nodes in slices by depth, deepest first (``layout.block_slices``,
+``cut_slices``, ``spqr_slices``); within a slice by the row of the parent, so that the children of a row are the rows ``begin`` to
+``end``. The last slice of SPQR nodes holds the roots in the order of the blocks. cpp/planegraph/collate.hpp says the rest.
+
+A padded batch has the lengths of its capacity: in each table or slice the real rows come first; pad rows hold ids -1, positions 0 and
+features 0, and are in no segment of any ``*_ptr``. Cost: linear in the size of the batch, no Python per graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from .. import _core
+from .collate import Feature, as_ids, collate_index, pad_rows
+from .layout import SECTION_NAMES, Capacity, Layout
+
+
+class PlanarBatch:
+    """Graphs that were collated into one batch.
+
+    Attributes:
+        x: (N, cx) node features or None; edge_attr: (F, ce) or None, F rows: one per edge, or two (one per direction).
+        y: (G, ...) or None; attrs: other tensors with one row per graph.
+        index: the int32 buffer; layout: its :class:`Layout`.
+        num_graphs: how many real graphs there are; graph_ids: which (int64, on the host).
+        fingerprint: what the data was made from, so that a model can refuse a foreign batch.
+
+    Index arrays, with N nodes, D darts v -> u, F rows of edge features, W walk entries, C SPQR nodes, B blocks, K cut nodes and
+    incidences I1 (node in SPQR node), I2 (node in block):
+
+    ================================================= ==================== ======================================================
+    counts                                            10                   the real G, N, D, F, W, C, B, K, I1, I2
+    node_ptr, node_graph                              G + 1, N             nodes of each graph; graph of each node
+    dart_ptr, dart_source, dart_target, dart_reverse  N + 1, D, D, D       darts sorted by target u
+    dart_row, row_dart_ptr, row_dart                  D, F + 1, D          row of edge features of a dart, and the transpose
+    walk_ptr, walk_spqr, walk_node, walk_kappa,       C + 1, W ...         walks, sorted by SPQR node
+    walk_pos, walk_row
+    node_walk_ptr, node_walk                          N + 1, W             transpose of walk_node
+    row_walk_ptr, row_walk                            F + 1, W             transpose of walk_row, where it is not -1
+    spqr_type, spqr_theta, spqr_parent, spqr_begin,   C                    SPQR trees
+    spqr_end
+    node_spqr_ptr, node_spqr; spqr_node_ptr,          N + 1, I1; C + 1, I1 incidence and transpose
+    spqr_node
+    block_parent, block_begin, block_end              B                    parent cut node; children are cut nodes
+    cut_parent, cut_begin, cut_end, cut_node          K                    parent block; children are blocks; the node
+    node_cut                                          N                    cut node of a node
+    node_block_ptr, node_block; block_node_ptr,       N + 1, I2; B + 1, I2 incidence and transpose
+    block_node
+    ================================================= ==================== ======================================================
+
+    The arrays of edge features (dart_row, row_dart_ptr, row_dart, walk_row, row_walk_ptr, row_walk) are empty if there are none.
+
+    >>> import planegraph as pg
+    >>> from planegraph.data.tables import PackedTables
+    >>> tables = PackedTables.of(pg.GraphBatch.from_graphs([pg.families.path(3), pg.families.cycle(4)]))
+    >>> batch = PlanarBatch.from_tables(tables)
+    >>> batch
+    PlanarBatch(2 graphs, 7 nodes, 12 darts, 8 walk entries, 3 SPQR nodes, 3 blocks, 1 cut node)
+    >>> batch.node_graph.tolist(), batch.layout.block_slices, batch.cut_node.tolist()
+    ([0, 0, 0, 1, 1, 1, 1], ((0, 2), (2, 3)), [1])
+    """
+
+    counts: Tensor
+    node_ptr: Tensor
+    node_graph: Tensor
+    dart_ptr: Tensor
+    dart_source: Tensor
+    dart_target: Tensor
+    dart_reverse: Tensor
+    dart_row: Tensor
+    row_dart_ptr: Tensor
+    row_dart: Tensor
+    walk_ptr: Tensor
+    walk_spqr: Tensor
+    walk_node: Tensor
+    walk_kappa: Tensor
+    walk_pos: Tensor
+    walk_row: Tensor
+    node_walk_ptr: Tensor
+    node_walk: Tensor
+    row_walk_ptr: Tensor
+    row_walk: Tensor
+    spqr_type: Tensor
+    spqr_theta: Tensor
+    spqr_parent: Tensor
+    spqr_begin: Tensor
+    spqr_end: Tensor
+    node_spqr_ptr: Tensor
+    node_spqr: Tensor
+    spqr_node_ptr: Tensor
+    spqr_node: Tensor
+    block_parent: Tensor
+    block_begin: Tensor
+    block_end: Tensor
+    cut_parent: Tensor
+    cut_begin: Tensor
+    cut_end: Tensor
+    cut_node: Tensor
+    node_cut: Tensor
+    node_block_ptr: Tensor
+    node_block: Tensor
+    block_node_ptr: Tensor
+    block_node: Tensor
+
+    def __init__(
+        self,
+        index: Tensor,
+        layout: Layout,
+        *,
+        x: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        y: Tensor | None = None,
+        attrs: Mapping[str, Tensor] | None = None,
+        graph_ids: Tensor | None = None,
+        num_graphs: int | None = None,
+        fingerprint: Any = None,
+    ) -> None:
+        self.index = index
+        self.layout = layout
+        self.x = x
+        self.edge_attr = edge_attr
+        self.y = y
+        self.attrs = dict(attrs or {})
+        self.graph_ids = graph_ids
+        self.num_graphs = layout.num_graphs if num_graphs is None else num_graphs
+        self.fingerprint = fingerprint
+        sections = index.split_with_sizes(layout.section_lengths, dim=-1)
+        self.__dict__.update(zip(SECTION_NAMES, sections, strict=True))
+
+    @classmethod
+    def from_tables(
+        cls,
+        tables: Mapping[str, np.ndarray],
+        *,
+        x: Tensor | None = None,
+        edge_attr: Tensor | None = None,
+        rows_per_edge: int | None = None,
+        y: Tensor | None = None,
+        attrs: Mapping[str, Tensor] | None = None,
+        pool_ptr: np.ndarray | None = None,
+        capacity: Capacity | None = None,
+        fingerprint: Any = None,
+    ) -> PlanarBatch:
+        """All graphs of the tables as one batch, with features that already stand in its order.
+
+        Args:
+            edge_attr: (edges * rows_per_edge, ce); ``rows_per_edge`` is 1 unless told otherwise.
+            pool_ptr: if the tables hold a joined batch as one graph with global ids: where the nodes of its graphs begin, and the end.
+        """
+        rows = (0 if edge_attr is None else 1) if rows_per_edge is None else rows_per_edge
+        ids = np.arange(len(tables["node_ptr"]) - 1)
+        pool = None if pool_ptr is None else np.ascontiguousarray(pool_ptr, np.int64)
+        index, layout, graphs = collate_index(_core.Tables(tables), ids, rows, capacity, pool)
+        features = {
+            "x": pad_rows(x, layout.num_nodes),
+            "edge_attr": pad_rows(edge_attr, layout.num_rows),
+            "y": pad_rows(y, layout.num_graphs),
+            "attrs": {name: pad_rows(value, layout.num_graphs) for name, value in (attrs or {}).items()},
+        }
+        return cls(index, layout, graph_ids=torch.arange(graphs), num_graphs=graphs, fingerprint=fingerprint, **features)
+
+    # ---- moving ------------------------------------------------------------------------------------------------------------
+
+    @property
+    def device(self) -> torch.device:
+        """Where the tensors are."""
+        return self.index.device
+
+    def to(self, device: torch.device | str, non_blocking: bool = False) -> PlanarBatch:
+        """The batch on another device."""
+        return self._map(lambda t: t.to(device, non_blocking=non_blocking))
+
+    def pin_memory(self) -> PlanarBatch:
+        """The batch in page-locked memory, from which copies to a GPU need not wait."""
+        return self._map(lambda t: t.pin_memory())
+
+    def copy_(self, other: PlanarBatch, non_blocking: bool = True) -> PlanarBatch:
+        """Overwrites all tensors with those of a batch of equal layout: new data for a captured step."""
+        if other.layout != self.layout:
+            raise ValueError("the batches have different layouts; pad both to one capacity")
+        mine, theirs = self._tensors(), other._tensors()
+        if mine.keys() != theirs.keys():
+            raise ValueError(f"the batches have different tensors: {sorted(mine.keys() ^ theirs.keys())}")
+        for name, tensor in mine.items():
+            tensor.copy_(theirs[name], non_blocking=non_blocking)
+        self.graph_ids, self.num_graphs, self.fingerprint = other.graph_ids, other.num_graphs, other.fingerprint
+        return self
+
+    @staticmethod
+    def stack(batches: Sequence[PlanarBatch]) -> PlanarBatch:
+        """Batches of equal layout as one, every tensor with a leading replica dimension; ``num_graphs`` counts all replicas together.
+
+        >>> import planegraph as pg
+        >>> from planegraph.data.tables import PackedTables
+        >>> tables = PackedTables.of(pg.GraphBatch.from_graphs([pg.families.path(3), pg.families.cycle(4)]))
+        >>> PlanarBatch.stack([PlanarBatch.from_tables(tables)] * 3).node_graph.shape
+        torch.Size([3, 7])
+        """
+        batches = list(batches)
+        if not batches:
+            raise ValueError("there is nothing to stack")
+        first = batches[0]
+        for k, other in enumerate(batches):
+            if other.layout != first.layout:
+                raise ValueError(f"batch {k} has another layout than batch 0; pad both to one capacity")
+            if other._tensors().keys() != first._tensors().keys() or other.fingerprint != first.fingerprint:
+                raise ValueError(f"batch {k} has other features or was made from other data than batch 0")
+        tensors = [b._tensors() for b in batches]
+        joined = {name: torch.stack([t[name] for t in tensors]) for name in tensors[0]}
+        ids = [b.graph_ids for b in batches]
+        known = all(i is not None for i in ids)
+        return first._with(joined, torch.cat(ids) if known else None, sum(b.num_graphs for b in batches))
+
+    def _tensors(self) -> dict[str, Tensor]:
+        named = {"index": self.index, "x": self.x, "edge_attr": self.edge_attr, "y": self.y}
+        named |= {f"attrs.{name}": value for name, value in self.attrs.items()}
+        return {name: value for name, value in named.items() if value is not None}
+
+    def _with(self, tensors: dict[str, Tensor], graph_ids: Tensor | None, num_graphs: int) -> PlanarBatch:
+        return PlanarBatch(
+            tensors["index"],
+            self.layout,
+            x=tensors.get("x"),
+            edge_attr=tensors.get("edge_attr"),
+            y=tensors.get("y"),
+            attrs={name: tensors[f"attrs.{name}"] for name in self.attrs},
+            graph_ids=graph_ids,
+            num_graphs=num_graphs,
+            fingerprint=self.fingerprint,
+        )
+
+    def _map(self, function: Callable[[Tensor], Tensor]) -> PlanarBatch:
+        moved = {name: function(value) for name, value in self._tensors().items()}
+        return self._with(moved, self.graph_ids, self.num_graphs)
+
+    # ---- which rows are real: computed where the batch is, None if all are --------------------------------------------------
+
+    @property
+    def graph_mask(self) -> Tensor | None:
+        """(G,) True at real graphs."""
+        if not self.layout.padded:
+            return None
+        return torch.arange(self.layout.num_graphs, device=self.device) < self.counts[..., :1]
+
+    @property
+    def node_mask(self) -> Tensor | None:
+        """(N,) True at real nodes."""
+        return self._marked(self.node_graph)
+
+    @property
+    def dart_mask(self) -> Tensor | None:
+        """(D,) True at real darts."""
+        return self._marked(self.dart_source)
+
+    @property
+    def walk_mask(self) -> Tensor | None:
+        """(W,) True at real walk entries."""
+        return self._marked(self.walk_node)
+
+    @property
+    def spqr_mask(self) -> Tensor | None:
+        """(C,) True at real SPQR nodes."""
+        return self._marked(self.spqr_type)
+
+    @property
+    def block_mask(self) -> Tensor | None:
+        """(B,) True at real blocks: those whose SPQR tree has a root."""
+        start, stop = self.layout.spqr_slices[-1]
+        return self._marked(self.spqr_type[..., start:stop])
+
+    @property
+    def cut_mask(self) -> Tensor | None:
+        """(K,) True at real cut nodes."""
+        return self._marked(self.cut_node)
+
+    def _marked(self, ids: Tensor) -> Tensor | None:
+        return ids >= 0 if self.layout.padded else None
+
+    def __repr__(self) -> str:
+        s = self.layout
+        counts = {
+            "node": s.num_nodes,
+            "dart": s.num_darts,
+            "walk entr": s.num_walks,
+            "SPQR node": s.num_spqr,
+            "block": s.num_blocks,
+            "cut node": s.num_cuts,
+        }
+        parts = [_counted(self.num_graphs, "graph"), *(_counted(count, what) for what, count in counts.items())]
+        if s.padded:
+            parts.append("padded")
+        if self.index.dim() > 1:
+            parts.append(f"replicas {tuple(self.index.shape[:-1])}")
+        return f"PlanarBatch({', '.join(parts)})"
+
+
+def _counted(count: int, what: str) -> str:
+    if what.endswith("entr"):
+        return f"{count} {what}{'y' if count == 1 else 'ies'}"
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+# ---- collation --------------------------------------------------------------------------------------------------------------
+
+
+def collate(ds: Any, ids: Any, capacity: Capacity | None = None) -> PlanarBatch:
+    """The graphs of a packed dataset with these ids (repetitions are allowed) as one batch, padded if a capacity is given.
+
+    Raises:
+        IndexError: an id is out of range. DoesNotFitError: the capacity is too small. FormatError: the tables are damaged.
+    """
+    return Collator(ds)(ids, capacity)
+
+
+class Collator:
+    """Makes batches of one dataset: its tables are bound to the core once, a batch is then one call for the indices and one per feature.
+
+    It may be called from any thread, and works without the GIL.
+    """
+
+    def __init__(self, ds: Any) -> None:
+        tables = ds.tables
+        edge_attr, dart_attr = getattr(ds, "edge_attr", None), getattr(ds, "dart_attr", None)
+        self.tables = _core.Tables(tables)
+        self.num_graphs = len(tables["node_ptr"]) - 1
+        self.fingerprint = ds.fingerprint
+        self.rows_per_edge = 2 if dart_attr is not None else 0 if edge_attr is None else 1
+        self.x = Feature.of(ds.x, tables["node_ptr"])
+        self.edge_attr = Feature.of(edge_attr if dart_attr is None else dart_attr, tables["edge_ptr"], self.rows_per_edge)
+        self.y = Feature.of(ds.y, None)
+        self.attrs = {name: Feature.of(value, None) for name, value in (ds.attrs or {}).items()}
+
+    def __call__(self, ids: Any, capacity: Capacity | None = None, pin: bool = False) -> PlanarBatch:
+        ids = as_ids(ids)
+        index, layout, graphs = collate_index(self.tables, ids, self.rows_per_edge, capacity, pin=pin)
+
+        def take(feature: Feature | None, rows: int) -> Tensor | None:
+            return None if feature is None else feature.take(ids, rows, pin)
+
+        return PlanarBatch(
+            index,
+            layout,
+            x=take(self.x, layout.num_nodes),
+            edge_attr=take(self.edge_attr, layout.num_rows),
+            y=take(self.y, layout.num_graphs),
+            attrs={name: take(feature, layout.num_graphs) for name, feature in self.attrs.items()},
+            graph_ids=torch.from_numpy(ids),
+            num_graphs=graphs,
+            fingerprint=self.fingerprint,
+        )

@@ -1,0 +1,168 @@
+"""Features of nodes, edges, darts and graphs as plain arrays, and the labels that follow from them.
+
+Integers and booleans are categories and become int32; floats stay float32 or float64. NaN is refused, and so is a category that
+int32 does not hold; the message names the graph. The labels that break ties in canonical walks are the features themselves, as
+exact 64-bit keys (see labels.py), so that a walk can depend on nothing the model does not read, and the model reads nothing that
+the walks ignored. O(size).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..batch import GraphBatch
+from ..errors import FormatError, InvalidGraphError
+from ..labels import refuse_masked, to_keys
+from .tables import locate
+
+_INT32 = np.iinfo(np.int32)
+
+
+@dataclass(frozen=True, eq=False)
+class Features:
+    """What a dataset knows beside structure: ``x`` (nodes, width), ``edge_attr`` (edges, width) or ``dart_attr`` (edges, 2, width),
+    ``y`` (graphs, ...) and further arrays with one row per graph in ``attrs``."""
+
+    x: np.ndarray | None = None
+    edge_attr: np.ndarray | None = None
+    dart_attr: np.ndarray | None = None
+    y: np.ndarray | None = None
+    attrs: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def select(self, nodes: np.ndarray, edges: np.ndarray, graphs: np.ndarray) -> Features:
+        """The rows with these numbers."""
+        return replace(
+            self,
+            x=_take(self.x, nodes),
+            edge_attr=_take(self.edge_attr, edges),
+            dart_attr=_take(self.dart_attr, edges),
+            y=_take(self.y, graphs),
+            attrs={name: values[graphs] for name, values in self.attrs.items()},
+        )
+
+    def check(self, nodes: int, edges: int, graphs: int) -> None:
+        """Raises FormatError unless shapes and types fit so many nodes, edges and graphs."""
+        if self.edge_attr is not None and self.dart_attr is not None:
+            raise FormatError("a dataset has edge_attr or dart_attr, not both")
+        for name, lead in (("x", (nodes,)), ("edge_attr", (edges,)), ("dart_attr", (edges, 2))):
+            values = getattr(self, name)
+            if values is not None and (values.shape[:-1] != lead or values.dtype not in (np.int32, np.float32, np.float64)):
+                wanted = ", ".join(map(str, (*lead, "width")))
+                raise FormatError(
+                    f"{name} must have shape ({wanted}) and be int32, float32 or float64; found {values.shape}, {values.dtype}"
+                )
+        for name, values in {"y": self.y, **self.attrs}.items():
+            if values is not None and (values.ndim == 0 or len(values) != graphs):
+                raise FormatError(f"{name} must have a row for each of {graphs} graphs; found shape {values.shape}")
+
+
+class Structure(NamedTuple):
+    """Graphs without labels, as in :class:`planegraph.GraphBatch`."""
+
+    node_ptr: np.ndarray
+    edge_ptr: np.ndarray
+    edges: np.ndarray
+
+
+def _take(array: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
+    return None if array is None else array[rows]
+
+
+def to_numpy(values: Any, what: str, index: int | None = None) -> np.ndarray:
+    """A tensor on any device, or anything array-like, as an array; ``what`` names it in messages."""
+    try:
+        if hasattr(values, "detach"):
+            values = values.detach().cpu()
+            values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
+        refuse_masked(values, what)
+        return np.asarray(values)
+    except InvalidGraphError as error:
+        raise InvalidGraphError(str(error), index) from None
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidGraphError(f"{what} must be a rectangular array of numbers; {error}", index) from None
+
+
+def as_features(values: Any, lead: tuple[int, ...], ptr: np.ndarray, name: str) -> np.ndarray | None:
+    """Features with leading shape ``lead`` as an int32, float32 or float64 array of shape ``lead + (width,)``; None if width is 0.
+
+    ``ptr`` holds the offsets of the graphs along the first axis, for messages.
+
+    >>> as_features([True, False], (2,), np.array([0, 2]), "x").tolist()
+    [[1], [0]]
+    """
+    if values is None:
+        return None
+    array = to_numpy(values, name)
+    if array.shape[: len(lead)] != lead or array.ndim > len(lead) + 1:
+        wanted = ", ".join(map(str, lead))
+        raise InvalidGraphError(f"{name} must have shape ({wanted}) or ({wanted}, width); found shape {array.shape}")
+    array = array.reshape(*lead, *(array.shape[len(lead) :] or (1,)))
+    if array.dtype.kind == "f" and not hasattr(values, "dtype"):
+        array = array.astype(np.float32)  # a list of Python floats asks for no precision
+    array = _kept(array, ptr, name)
+    return array if array.shape[-1] else None
+
+
+def _kept(array: np.ndarray, ptr: np.ndarray, name: str) -> np.ndarray:
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind == "f" and size <= 8:
+        bad = np.isnan(array)
+        if bad.any():
+            _refuse(array, bad, ptr, name, "replace it by a number of your choice")
+        return np.ascontiguousarray(array, np.float64 if size == 8 else np.float32)
+    if kind in "iu" and size >= 4 and array.size:
+        bad = (array < _INT32.min) | (array > _INT32.max) if kind == "i" else array > _INT32.max
+        if bad.any():
+            _refuse(array, bad, ptr, name, "integers are categories and must fit 32 bits: number them from 0, or use floats")
+    if kind not in "biu":
+        raise InvalidGraphError(f"{name} must hold integers, booleans or floats of at most 64 bits; found dtype {array.dtype}")
+    return np.ascontiguousarray(array, np.int32)
+
+
+def _refuse(array: np.ndarray, bad: np.ndarray, ptr: np.ndarray, name: str, advice: str) -> None:
+    where = tuple(int(i) for i in np.argwhere(bad)[0])
+    g, row = locate(ptr, where[0])
+    at = ", ".join(map(str, (row, *where[1:])))
+    raise InvalidGraphError(f"graph {g}: {name}[{at}] is {array[where]}; {advice}", g)
+
+
+def as_targets(values: Any, graphs: int, name: str) -> np.ndarray | None:
+    """One row per graph, of any shape and numeric type; NaN may mean "not measured" here and is kept."""
+    if values is None:
+        return None
+    array = to_numpy(values, name)
+    if array.ndim == 0 or len(array) != graphs:
+        raise InvalidGraphError(f"{name} must have one row for each of the {graphs} graphs; found shape {array.shape}")
+    if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
+        raise InvalidGraphError(f"{name} must hold numbers of at most 64 bits; found dtype {array.dtype}")
+    if array.dtype.kind == "f" and not hasattr(values, "dtype"):
+        array = array.astype(np.float32)
+    return np.ascontiguousarray(array)
+
+
+def labelled(structure: Structure, nodes: Mapping[str, np.ndarray], edges: Mapping[str, np.ndarray]) -> GraphBatch:
+    """The graphs with these arrays as labels; those of edges have shape (edges, width) or (edges, 2, width)."""
+    arrays = list(edges.values())
+    by_dart = any(a.ndim == 3 for a in arrays)
+    if by_dart:
+        arrays = [np.repeat(a[:, None], 2, axis=1) if a.ndim == 2 else a for a in arrays]
+    keys = _keys(arrays)
+    return GraphBatch._trusted(*structure, _keys(nodes.values()), None if by_dart else keys, keys if by_dart else None)
+
+
+def _keys(arrays: Iterable[np.ndarray]) -> np.ndarray | None:
+    """The columns of all arrays side by side as exact int64 keys, which is what the core compares; None if there are none."""
+    keys = [_key(a) for a in arrays if a.size]
+    if len(keys) < 2:
+        return keys[0] if keys else None
+    return np.concatenate(keys, axis=-1)
+
+
+def _key(array: np.ndarray) -> np.ndarray:
+    if array.dtype.kind != "f":
+        return array.astype(np.int64)
+    return to_keys(array.astype(np.float64) + 0.0)  # -0.0 becomes 0.0

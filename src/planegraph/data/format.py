@@ -1,0 +1,318 @@
+"""A packed dataset on disk: one safetensors file, written so that it is never half there, and mapped so that it need not be read.
+
+::
+
+    8 bytes   length of the header
+    header    JSON: type, shape and place of each array; ``__metadata__["planegraph"]`` is the manifest, a JSON text of its own:
+              format, version, labels, counts, and for each array its type, shape and CRC-32. Padded with blanks to 64 bytes.
+    arrays    wide types first, so that each is aligned; without gaps
+    seal      the last array: CRC-32 of everything before the arrays
+
+The seal vouches for the header, and the header for every array, so any flipped bit is found. Any safetensors reader reads the file.
+A copy of the manifest lies beside it as ``<file>.json`` for people and tools; :func:`open_packed` never looks at that.
+
+Writing goes to a temporary name in the same folder, then to the disk (fsync), then takes the file's name. A writer that dies leaves the
+old file or the new one, and perhaps a file ``.<name>.*.tmp`` that can be deleted. Opening costs O(graphs), plus one pass over the
+bytes (some GB/s) for the checksums unless ``verify=False``.
+"""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import secrets
+import zlib
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import FormatError
+from .checks import check_offsets
+from .features import Features
+from .fingerprint import VERSION
+from .tables import NAMES, PackedTables
+
+if TYPE_CHECKING:
+    from .packed import PackedDataset
+
+FORMAT = "planegraph-packed"
+SEAL = "seal"
+_ALIGN = 64
+_MAX_HEADER = 64 * 2**20  # ours have a few kB
+_ATTR = "attrs."  # attribute ``name`` of the graphs is stored as array ``attrs.name``
+
+DTYPES = {
+    "BOOL": np.dtype(np.bool_),
+    "U8": np.dtype("<u1"),
+    "I8": np.dtype("<i1"),
+    "U16": np.dtype("<u2"),
+    "I16": np.dtype("<i2"),
+    "F16": np.dtype("<f2"),
+    "U32": np.dtype("<u4"),
+    "I32": np.dtype("<i4"),
+    "F32": np.dtype("<f4"),
+    "U64": np.dtype("<u8"),
+    "I64": np.dtype("<i8"),
+    "F64": np.dtype("<f8"),
+}
+"""The types of safetensors that numpy has."""
+
+_CODES = {dtype: code for code, dtype in DTYPES.items()}
+
+
+# ---- writing ----------------------------------------------------------------------------------------------------------------
+
+
+def save(ds: PackedDataset, path: str | os.PathLike[str]) -> None:
+    """Writes a dataset, replacing the file if there is one.
+
+    >>> import tempfile, planegraph as pg
+    >>> from planegraph.data import PackedDataset
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     PackedDataset.from_graphs([pg.families.cycle(5)]).save(f"{folder}/cycles.safetensors")
+    ...     print(PackedDataset.open(f"{folder}/cycles.safetensors"))
+    PackedDataset(1 graph, 5 nodes, 5 edges)
+    """
+    path = Path(path)
+    arrays = _arrays_of(ds)
+    manifest = _manifest(ds, arrays)
+    header = _header(arrays, manifest)
+    seal = np.array([zlib.crc32(header)], DTYPES["U32"])
+
+    def body(file: IO[bytes]) -> None:
+        file.write(header)
+        for array in (*arrays.values(), seal):
+            file.write(_bytes(array))
+
+    text = json.dumps(manifest, indent=1).encode() + b"\n"
+    replace_files({path: body, manifest_path(path): lambda file: file.write(text)})
+
+
+def manifest_path(path: str | os.PathLike[str]) -> Path:
+    """Where the readable copy of the manifest lies: ``zinc.safetensors.json`` beside ``zinc.safetensors``."""
+    return Path(f"{os.fspath(path)}.json")
+
+
+def _arrays_of(ds: PackedDataset) -> dict[str, np.ndarray]:
+    """All arrays of the file but the seal, in the order of the file."""
+    f = ds.features
+    named = {name: ds.tables[name] for name in NAMES}
+    named |= {"x": f.x, "edge_attr": f.edge_attr, "dart_attr": f.dart_attr, "y": f.y, "skipped": ds.skipped}
+    named |= {_ATTR + name: values for name, values in f.attrs.items()}
+    arrays = {name: np.ascontiguousarray(values) for name, values in named.items() if values is not None}
+    return dict(sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])))
+
+
+def _manifest(ds: PackedDataset, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    described = {
+        name: {"dtype": _CODES[a.dtype.newbyteorder("<")], "shape": list(a.shape), "crc32": zlib.crc32(_bytes(a))}
+        for name, a in sorted(arrays.items())
+    }
+    tables = ("node", "edge", "walk", "spqr", "block", "cut")
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "fingerprint": ds.fingerprint,
+        "labels": {"nodes": list(ds.node_labels), "edges": list(ds.edge_labels)},
+        "counts": {**ds.counts, **{table: ds.tables.size(table) for table in tables}},
+        "attrs": list(ds.attrs),
+        "content": blake2b(json.dumps(described).encode(), digest_size=16).hexdigest(),
+        "arrays": described,
+    }
+
+
+def _header(arrays: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> bytes:
+    """Everything before the arrays."""
+    header: dict[str, Any] = {"__metadata__": {"planegraph": json.dumps(manifest)}}
+    at = 0
+    for name, (code, shape, size) in {
+        **{name: (_CODES[a.dtype.newbyteorder("<")], list(a.shape), a.nbytes) for name, a in arrays.items()},
+        SEAL: ("U32", [1], 4),
+    }.items():
+        header[name] = {"dtype": code, "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    text += b" " * (-(8 + len(text)) % _ALIGN)
+    return len(text).to_bytes(8, "little") + text
+
+
+def _bytes(array: np.ndarray) -> memoryview:
+    return memoryview(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8))
+
+
+def replace_files(writers: Mapping[Path, Callable[[IO[bytes]], Any]]) -> None:
+    """Writes each file under a temporary name beside it, and renames them when all are safely on the disk, in the order given."""
+    temporary: dict[Path, Path] = {}
+    try:
+        for path, write in writers.items():
+            temporary[path] = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+            with open(temporary[path], "xb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+        for path in writers:
+            os.replace(temporary[path], path)
+            del temporary[path]
+    finally:
+        for leftover in temporary.values():
+            with suppress(OSError):
+                leftover.unlink(missing_ok=True)
+    for folder in {path.parent for path in writers}:
+        _sync_folder(folder)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Puts the renaming itself on the disk, where the system can."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+# ---- reading ----------------------------------------------------------------------------------------------------------------
+
+
+def open_packed(path: str | os.PathLike[str], verify: bool = True) -> PackedDataset:
+    """Maps a file into memory. Whatever is not exactly what :func:`save` wrote is refused with :class:`planegraph.FormatError`.
+
+    Args:
+        verify: whether to compare the checksums of all arrays, which reads the whole file once. Without it only the header, sizes
+            and offsets are checked.
+    """
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        try:
+            _check(size >= 8, f"it has {size} bytes and is no safetensors file")
+            buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            manifest, arrays = _read(buffer)
+            if verify:
+                _check_sums(manifest, arrays)
+            return _dataset(manifest, arrays)
+        except FormatError as error:
+            raise FormatError(f"cannot open {os.fspath(path)!r}: {error}") from None
+
+
+def _read(buffer: mmap.mmap) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """The manifest, and views of all arrays; header, sizes and seal are checked."""
+    length = int.from_bytes(buffer[:8], "little")
+    _check(
+        2 <= length <= min(_MAX_HEADER, len(buffer) - 8),
+        f"a header of {length} bytes cannot be in a file of {len(buffer)}; it is truncated, damaged or no safetensors file",
+    )
+    start = 8 + length
+    header = _object(buffer[8:start], "the header")
+    manifest = _find_manifest(header)
+    places = _places(header, len(buffer) - start)
+    arrays = {name: _view(buffer, start + at, dtype, shape) for name, (at, dtype, shape) in places.items()}
+    seal = arrays.pop(SEAL, None)
+    _check(seal is not None and seal.dtype == np.uint32 and seal.shape == (1,), "its seal is missing; it is damaged")
+    found = zlib.crc32(memoryview(buffer)[:start])
+    _check(int(seal[0]) == found, f"the checksum of its header is {found:08x}, not {int(seal[0]):08x}; it is damaged")
+    _check_described(manifest, arrays)
+    return manifest, arrays
+
+
+def _object(data: bytes | str, what: str) -> dict[str, Any]:
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{what} is no JSON ({error}); the file is damaged or no safetensors file") from None
+    _check(isinstance(value, dict), f"{what} must be a JSON object; found {type(value).__name__}")
+    return value
+
+
+def _find_manifest(header: Mapping[str, Any]) -> dict[str, Any]:
+    metadata = header.get("__metadata__")
+    text = metadata.get("planegraph") if isinstance(metadata, dict) else None
+    _check(isinstance(text, str), "it may be a safetensors file, but holds no packed dataset of planegraph (no manifest)")
+    manifest = _object(text, "the manifest")
+    _check(manifest.get("format") == FORMAT, f"its format is {manifest.get('format')!r}, not {FORMAT!r}")
+    version = manifest.get("version")
+    _check(
+        version == VERSION,
+        f"it has format version {version!r}; this planegraph reads version {VERSION}. Pack the data again, or use the planegraph "
+        "that wrote it",
+    )
+    return manifest
+
+
+def _places(header: Mapping[str, Any], size: int) -> dict[str, tuple[int, np.dtype, tuple[int, ...]]]:
+    """Offset, type and shape of each array; they must fill ``size`` bytes one after another."""
+    places = {name: _place(name, entry) for name, entry in header.items() if name != "__metadata__"}
+    at = 0
+    for name, (begin, end, dtype, shape) in sorted(places.items(), key=lambda item: item[1][:2]):
+        count = 1
+        for axis in shape:
+            count *= axis
+        _check(begin == at and end - begin == count * dtype.itemsize, f"array {name} is said to lie at {begin}..{end}, not at {at}")
+        at = end
+    _check(at == size, f"its arrays need {at} bytes, but {size} are there; it is truncated, or something was appended")
+    return {name: (begin, dtype, shape) for name, (begin, _, dtype, shape) in places.items()}
+
+
+def _place(name: str, entry: Any) -> tuple[int, int, np.dtype, tuple[int, ...]]:
+    _check(isinstance(entry, dict), f"the header describes array {name} by {type(entry).__name__}")
+    code, shape, places = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
+    _check(isinstance(code, str) and code in DTYPES, f"array {name} has type {code!r}")
+    _check(_naturals(shape) and _naturals(places) and len(places) == 2, f"array {name} has shape {shape!r} at {places!r}")
+    return places[0], places[1], DTYPES[code], tuple(shape)
+
+
+def _naturals(values: Any) -> bool:
+    return isinstance(values, list) and all(type(v) is int and 0 <= v < 2**62 for v in values)
+
+
+def _view(buffer: mmap.mmap, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    count = int(np.prod(shape, dtype=object)) if shape else 1
+    if count == 0:
+        return np.empty(shape, dtype)
+    return np.frombuffer(buffer, dtype, count, at).reshape(shape)
+
+
+def _check_described(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    described = manifest.get("arrays")
+    _check(isinstance(described, dict) and described.keys() == arrays.keys(), "header and manifest name different arrays")
+    for name, array in arrays.items():
+        wanted = described[name]
+        fits = isinstance(wanted, dict) and (wanted.get("dtype"), wanted.get("shape")) == (_CODES[array.dtype], list(array.shape))
+        _check(fits and type(wanted.get("crc32")) is int, f"header and manifest describe array {name} differently")
+
+
+def _check_sums(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    for name, array in arrays.items():
+        wanted, found = manifest["arrays"][name]["crc32"], zlib.crc32(_bytes(array))
+        _check(
+            wanted == found, f"the checksum of array {name} is {found:08x}, not {wanted:08x}; it is damaged. Copy or pack it again"
+        )
+
+
+def _dataset(manifest: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> PackedDataset:
+    from .packed import PackedDataset
+
+    tables = PackedTables.from_arrays(arrays)
+    check_offsets(tables)
+    labels = manifest.get("labels")
+    names = [labels.get(key) for key in ("nodes", "edges")] if isinstance(labels, dict) else [None]
+    _check(all(isinstance(n, list) and all(isinstance(s, str) for s in n) for n in names), "its labels are not lists of names")
+    attrs = {name.removeprefix(_ATTR): values for name, values in arrays.items() if name.startswith(_ATTR)}
+    order = manifest.get("attrs")
+    _check(isinstance(order, list) and sorted(map(str, order)) == sorted(attrs), "its attributes are not those of the manifest")
+    features = Features(
+        *(arrays.get(name) for name in ("x", "edge_attr", "dart_attr", "y")),
+        {name: attrs[name] for name in order},
+    )
+    skipped = arrays.get("skipped")
+    _check(skipped is not None and skipped.dtype == np.int64 and skipped.ndim == 1, "skipped must hold ids")
+    return PackedDataset(tables, features, node_labels=names[0], edge_labels=names[1], skipped=skipped)
+
+
+def _check(condition: bool, message: str) -> None:
+    if not condition:
+        raise FormatError(message)

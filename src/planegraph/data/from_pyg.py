@@ -1,0 +1,143 @@
+"""A list of PyG ``Data`` objects as flat arrays: reads each attribute of each graph once, then everything is vectorised.
+
+Duck-typed: anything with an ``edge_index`` (2, E) will do, so this needs neither torch nor torch_geometric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidGraphError
+from ..graph import as_count
+from .directions import Directions, pair_directions
+from .features import Structure, as_features, as_targets, to_numpy
+from .tables import offsets
+
+
+@dataclass(frozen=True, eq=False)
+class PygGraphs:
+    """Structure, and attributes by name: of nodes; of edges, (edges, width) or (edges, 2, width) where directions differ; of graphs."""
+
+    structure: Structure
+    directions: Directions
+    nodes: dict[str, np.ndarray]
+    edges: dict[str, np.ndarray]
+    graphs: dict[str, np.ndarray]
+
+
+def read_pyg(
+    graphs: Sequence[Any], node_attrs: Sequence[str], edge_attrs: Sequence[str], graph_attrs: Sequence[str] = ()
+) -> PygGraphs:
+    """Reads the named attributes of all graphs; ``x``, ``edge_attr`` and ``y`` need not exist."""
+    index, column_ptr = _edge_indices(graphs)
+    node_ptr = offsets([_num_nodes(g, i) for i, g in enumerate(graphs)])
+    directions = pair_directions(index, column_ptr, node_ptr)
+    columns = _existing(edge_attrs, lambda name: _rows(graphs, name, column_ptr, "column of edge_index"))
+    return PygGraphs(
+        Structure(node_ptr, directions.edge_ptr, np.ascontiguousarray(index.T[directions.first])),
+        directions,
+        _existing(node_attrs, lambda name: _rows(graphs, name, node_ptr, "node")),
+        {name: _by_edge(values, directions) for name, values in columns.items()},
+        _existing(graph_attrs, lambda name: _per_graph(graphs, name)),
+    )
+
+
+def as_names(names: str | Sequence[str]) -> tuple[str, ...]:
+    """Names of attributes, each once; one name may stand alone.
+
+    >>> as_names("x"), as_names(["x", "pos", "x"])
+    (('x',), ('x', 'pos'))
+    """
+    names = (names,) if isinstance(names, str) else tuple(names)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError(f"attributes are given by their names; found {names!r}")
+    return tuple(dict.fromkeys(names))
+
+
+def _existing(names: Sequence[str], read: Callable[[str], np.ndarray | None]) -> dict[str, np.ndarray]:
+    found = {name: read(name) for name in dict.fromkeys(names)}
+    for name, values in found.items():
+        if values is None and name not in ("x", "edge_attr", "y"):
+            raise InvalidGraphError(f"no graph has the attribute {name}")
+    return {name: values for name, values in found.items() if values is not None}
+
+
+def _by_edge(columns: np.ndarray, d: Directions) -> np.ndarray:
+    """(edges, width) if both directions of every edge are equal, else (edges, 2, width)."""
+    there, back = columns[d.first], columns[d.second]
+    return there if np.array_equal(there, back) else np.stack([there, back], axis=1)
+
+
+def _edge_indices(graphs: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    found = [_edge_index(g, i) for i, g in enumerate(graphs)]
+    column_ptr = offsets([a.shape[1] for a in found])
+    return np.concatenate([np.empty((2, 0), np.int64), *found], axis=1), column_ptr
+
+
+def _edge_index(graph: Any, i: int) -> np.ndarray:
+    value = getattr(graph, "edge_index", None)
+    if value is None:
+        raise InvalidGraphError(f"graph {i}: edge_index is missing from {type(graph).__name__}", i)
+    index = to_numpy(value, f"graph {i}: edge_index", i)
+    if index.size == 0:
+        return np.empty((2, 0), np.int64)
+    if index.ndim != 2 or index.shape[0] != 2 or index.dtype.kind not in "iu":
+        raise InvalidGraphError(
+            f"graph {i}: edge_index must be integers of shape (2, E); found shape {index.shape}, dtype {index.dtype}", i
+        )
+    return index.astype(np.int64, copy=False)
+
+
+def _num_nodes(graph: Any, i: int) -> int:
+    n = getattr(graph, "num_nodes", None)
+    if n is None:
+        raise InvalidGraphError(f"graph {i}: num_nodes is missing from {type(graph).__name__}; set it, or x", i)
+    try:
+        return as_count(n)
+    except InvalidGraphError as error:
+        raise InvalidGraphError(f"graph {i}: {error}", i) from None
+
+
+def _rows(graphs: Sequence[Any], name: str, ptr: np.ndarray, per: str) -> np.ndarray | None:
+    """The attribute of all graphs, one after another; None if no graph has it."""
+    found = _read(graphs, name)
+    if found is None:
+        return None
+    found = [a[:, None] if a.ndim == 1 else a for a in found]
+    for i, (a, rows) in enumerate(zip(found, np.diff(ptr).tolist(), strict=True)):
+        if a.ndim != 2 or len(a) != rows:
+            raise InvalidGraphError(f"graph {i}: {name} must have one row per {per}, {rows}; found shape {a.shape}", i)
+    _same(found, name, lambda a: (a.dtype, a.shape[1]), lambda a: f"{a.dtype} of width {a.shape[1]}")
+    return as_features(np.concatenate(found), (int(ptr[-1]),), ptr, name)
+
+
+def _per_graph(graphs: Sequence[Any], name: str) -> np.ndarray | None:
+    """One row per graph, as PyG would batch it: scalars and shape (1, ...) are joined; other shapes are stacked."""
+    found = _read(graphs, name)
+    if found is None:
+        return None
+    _same(found, name, lambda a: (a.dtype, a.shape), lambda a: f"{a.dtype} of shape {a.shape}; one per graph is needed")
+    joined = np.concatenate(found) if found[0].ndim and len(found[0]) == 1 else np.stack(found)
+    return as_targets(joined, len(graphs), name)
+
+
+def _read(graphs: Sequence[Any], name: str) -> list[np.ndarray] | None:
+    values = [getattr(g, name, None) for g in graphs]
+    missing = [i for i, v in enumerate(values) if v is None]
+    if len(missing) == len(values):
+        return None
+    if missing:
+        has = next(i for i, v in enumerate(values) if v is not None)
+        raise InvalidGraphError(f"graph {missing[0]}: {name} is missing, while graph {has} has it", missing[0])
+    return [to_numpy(v, f"graph {i}: {name}", i) for i, v in enumerate(values)]
+
+
+def _same(found: list[np.ndarray], name: str, key: Any, words: Any) -> None:
+    first = key(found[0])
+    for i, a in enumerate(found):
+        if key(a) != first:
+            raise InvalidGraphError(f"graph {i}: {name} is {words(a)}, while graph 0 has {words(found[0])}", i)

@@ -1,0 +1,280 @@
+"""The sizes of a batch, and what the host knows of it: where every section of its buffer and every slice of its trees begins.
+
+- :class:`Capacity`: how many rows each table has and how wide each slice of the trees is. As a setting it fixes the shapes of all
+  padded batches; the exact sizes of one batch are a capacity too (``layout.sizes``).
+- :class:`Layout`: a capacity together with the rows of edge features per edge. Frozen and hashable: batches with equal layouts
+  have equal shapes everywhere, so one captured step serves them all.
+
+Slices are listed deepest first. The last slice of SPQR nodes holds the roots, one for each row of the block table; its width is that of
+all blocks together and is not listed in a capacity. O(1) per section and slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from itertools import accumulate, pairwise
+
+import numpy as np
+
+from .. import _core
+from ..errors import PlanegraphError
+
+Slices = tuple[tuple[int, int], ...]
+
+COUNTS = ("graphs", "nodes", "darts", "rows", "walks", "spqr", "blocks", "cuts", "node_spqr", "node_block")
+"""What the section ``counts`` counts."""
+
+SECTIONS = tuple(_core.SECTIONS)
+SECTION_NAMES = ("counts", *(name for name, *_ in SECTIONS))
+"""The sections of the buffer in their order."""
+
+_GRAIN = 8  # sizes of a capacity are rounded up to a multiple of this
+
+
+class DoesNotFitError(PlanegraphError, ValueError):
+    """A batch is larger than the capacity it was to be padded to; ``layout`` says what it needs (see :meth:`Capacity.grow`)."""
+
+    def __init__(self, message: str, layout: Layout) -> None:
+        super().__init__(message)
+        self.layout = layout
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """Sizes of a batch: rows of each table, widths of the slices (deepest first), and the largest position in a walk.
+
+    ``spqr`` lists the slices below the roots. There is one slice of blocks more than of cut nodes. A batch fits if every table and slice
+    is large enough and the last row of each table stays free, so that there is always a pad row (``graphs`` may be full).
+
+    >>> Capacity(graphs=4, nodes=40, edges=48, walks=120, node_spqr=48, node_block=48, max_position=16, blocks=(8, 16), cuts=(8,)).num_spqr
+    24
+    """
+
+    graphs: int
+    nodes: int
+    edges: int
+    walks: int
+    node_spqr: int
+    node_block: int
+    max_position: int
+    spqr: tuple[int, ...] = ()
+    blocks: tuple[int, ...] = (0,)
+    cuts: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("spqr", "blocks", "cuts"):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        if len(self.blocks) != len(self.cuts) + 1:
+            raise ValueError(
+                f"a capacity needs one slice of blocks more than of cut nodes; found {len(self.blocks)} and {len(self.cuts)}"
+            )
+
+    @property
+    def num_spqr(self) -> int:
+        """SPQR nodes in all slices, roots included."""
+        return sum(self.spqr) + sum(self.blocks)
+
+    def as_tuple(self) -> tuple:
+        """For the core: the fields in their order."""
+        return tuple(getattr(self, name) for name in _FIELDS)
+
+    @classmethod
+    def of(cls, tables: Mapping[str, np.ndarray], batch_size: int) -> Capacity:
+        """A capacity that almost every random batch of ``batch_size`` of these graphs fits into.
+
+        For each table and slice: mean * B + 6 standard deviations * sqrt(B), but never more than the B largest graphs need together;
+        rounded up to a multiple of 8. O(n log n) in the size of the tables, once.
+        """
+        if batch_size < 1:
+            raise ValueError(f"batch_size must be at least 1; found {batch_size}")
+        graphs = len(tables["node_ptr"]) - 1
+        if graphs < 1:
+            raise ValueError("a capacity cannot be chosen from a dataset without graphs")
+
+        def enough(counts: np.ndarray) -> int:
+            return _enough(counts, graphs, batch_size)
+
+        def slices(table: str, first: int, step: int) -> list[int]:
+            return [enough(c) for c in _counts_by_depth(tables[f"{table}_ptr"], tables[f"{table}_depth"], first, step)]
+
+        plain = {name: _spare(enough(np.diff(tables[f"{table}_ptr"]))) for name, table in _PTR_OF.items()}
+        blocks, cuts = slices("block", 0, 2) or [0], slices("cut", 1, 2)
+        levels = max(len(blocks) - 1, len(cuts))
+        blocks += [0] * (levels + 1 - len(blocks))
+        cuts += [0] * (levels - len(cuts))
+        largest = max((int(tables[name].max(initial=0)) for name in ("walk_kappa", "walk_pos", "spqr_theta")), default=0)
+        return cls(
+            graphs=batch_size,
+            max_position=_round_up(largest),
+            spqr=_padded(slices("spqr", 0, 1)[1:]),
+            blocks=_padded(blocks, spare=True),
+            cuts=_padded(cuts, spare=True),
+            **plain,
+        )
+
+    def grow(self, layout: Layout) -> Capacity:
+        """The smallest larger capacity that also holds a batch of this (unpadded) layout, with some room to spare in what grows.
+
+        >>> small = Capacity(4, 40, 48, 120, 48, 48, 16, blocks=(8,))
+        >>> exact = Layout(Capacity(4, 50, 30, 60, 50, 30, 9, spqr=(2,), blocks=(3,)))
+        >>> grown = small.grow(exact)
+        >>> grown.nodes, grown.edges, grown.spqr
+        (56, 48, (8,))
+        """
+        need = layout.sizes
+
+        def table(name: str) -> int:
+            have, wanted = getattr(self, name), getattr(need, name)
+            return have if have > wanted else _spare(wanted + wanted // 16)
+
+        def position(have: int, wanted: int) -> int:
+            return have if have >= wanted else _round_up(wanted + wanted // 16)
+
+        def slices(name: str, spare: bool) -> tuple[int, ...]:
+            have, wanted = getattr(self, name)[::-1], getattr(need, name)[::-1]
+            length = max(len(have), len(wanted))
+            rows = zip(have + (0,) * (length - len(have)), wanted + (0,) * (length - len(wanted)), strict=True)
+            return tuple(table_width(h, w, spare and k == 0) for k, (h, w) in enumerate(rows))[::-1]
+
+        def table_width(have: int, wanted: int, spare: bool) -> int:
+            return have if have >= wanted + spare else _round_up(wanted + wanted // 16 + spare)
+
+        return replace(
+            self,
+            graphs=max(self.graphs, need.graphs),
+            max_position=position(self.max_position, need.max_position),
+            spqr=slices("spqr", False),
+            blocks=slices("blocks", True),
+            cuts=slices("cuts", True),
+            **{name: table(name) for name in _PTR_OF},
+        )
+
+
+_FIELDS = tuple(f.name for f in fields(Capacity))
+_PTR_OF = {"nodes": "node", "edges": "edge", "walks": "walk", "node_spqr": "node_spqr", "node_block": "node_block"}
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Everything the host knows about a batch; lengths are those of the tensors, padding included.
+
+    Args:
+        sizes: rows of each table and widths of the slices.
+        rows_per_edge: rows of edge features per edge: 0 (none), 1, or 2 (one per direction).
+        padded: whether there may be pad rows.
+
+    ``spqr_slices``, ``block_slices`` and ``cut_slices`` are tuples of (start, stop), deepest first; ``offsets[name]`` is (start, stop) of
+    a section in the buffer, whose length is ``length``.
+
+    >>> layout = Layout(Capacity(2, 7, 6, 9, 9, 9, 3, blocks=(2, 2), cuts=(2,)))
+    >>> layout.num_darts, layout.num_spqr, layout.block_slices, layout.cut_slices
+    (12, 4, ((0, 2), (2, 4)), ((0, 2),))
+    >>> layout.offsets["node_ptr"]
+    (10, 13)
+    """
+
+    sizes: Capacity
+    rows_per_edge: int = 0
+    padded: bool = False
+
+    num_graphs: int = field(init=False, compare=False, repr=False)
+    num_nodes: int = field(init=False, compare=False, repr=False)
+    num_darts: int = field(init=False, compare=False, repr=False)
+    num_rows: int = field(init=False, compare=False, repr=False)
+    num_walks: int = field(init=False, compare=False, repr=False)
+    num_spqr: int = field(init=False, compare=False, repr=False)
+    num_blocks: int = field(init=False, compare=False, repr=False)
+    num_cuts: int = field(init=False, compare=False, repr=False)
+    num_node_spqr: int = field(init=False, compare=False, repr=False)
+    num_node_block: int = field(init=False, compare=False, repr=False)
+    max_position: int = field(init=False, compare=False, repr=False)
+    spqr_slices: Slices = field(init=False, compare=False, repr=False)
+    block_slices: Slices = field(init=False, compare=False, repr=False)
+    cut_slices: Slices = field(init=False, compare=False, repr=False)
+    section_lengths: tuple[int, ...] = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        s, rows = self.sizes, self.rows_per_edge
+        if rows not in (0, 1, 2):
+            raise ValueError(f"rows_per_edge must be 0, 1 or 2; found {rows!r}")
+        blocks = sum(s.blocks)
+        counts = (
+            s.graphs,
+            s.nodes,
+            2 * s.edges,
+            rows * s.edges,
+            s.walks,
+            sum(s.spqr) + blocks,
+            blocks,
+            sum(s.cuts),
+            s.node_spqr,
+            s.node_block,
+        )
+        found = {f"num_{name}": count for name, count in zip(COUNTS, counts, strict=True)}
+        found["max_position"] = s.max_position
+        found["spqr_slices"] = _bounds((*s.spqr, blocks))
+        found["block_slices"] = _bounds(s.blocks)
+        found["cut_slices"] = _bounds(s.cuts)
+        found["section_lengths"] = (
+            len(COUNTS),
+            *(0 if with_rows and not rows else counts[unit] + extra for _, unit, extra, with_rows in SECTIONS),
+        )
+        self.__dict__.update(found)  # frozen for everyone else
+
+    @property
+    def offsets(self) -> dict[str, tuple[int, int]]:
+        """(start, stop) of each section in the buffer."""
+        return dict(zip(SECTION_NAMES, _bounds(self.section_lengths), strict=True))
+
+    @property
+    def length(self) -> int:
+        """The length of the buffer."""
+        return sum(self.section_lengths)
+
+
+def _bounds(widths: tuple[int, ...]) -> Slices:
+    return tuple(pairwise(accumulate(widths, initial=0)))
+
+
+def _round_up(value: int) -> int:
+    return -(-value // _GRAIN) * _GRAIN
+
+
+def _spare(value: int) -> int:
+    """Rounded up, with at least one row more than asked for."""
+    return _round_up(value + 1)
+
+
+def _padded(widths: list[int], spare: bool = False) -> tuple[int, ...]:
+    """Widths by depth, rounded up and turned to deepest first; the first, which ends the table, with a spare row if wanted."""
+    return tuple(_spare(w) if spare and k == 0 else _round_up(w) for k, w in enumerate(widths))[::-1]
+
+
+def _enough(counts: np.ndarray, graphs: int, batch_size: int) -> int:
+    """For rows of one kind: ``counts`` in the graphs that have any, out of ``graphs``."""
+    if len(counts) == 0:
+        return 0
+    c = counts.astype(np.float64)
+    mean = c.sum() / graphs
+    deviation = np.sqrt(max(0.0, (c * c).sum() / graphs - mean * mean))
+    likely = int(np.ceil(mean * batch_size + 6 * deviation * np.sqrt(batch_size)))
+    top = len(counts) - min(batch_size, len(counts))
+    certain = int(np.partition(counts, top)[top:].sum()) if top else int(counts.sum())
+    return min(likely, certain)
+
+
+def _counts_by_depth(ptr: np.ndarray, depth: np.ndarray, first: int, step: int) -> list[np.ndarray]:
+    """For each depth: how many rows of it each graph has, for the graphs that have any."""
+    graph = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+    order = np.argsort(depth, kind="stable")  # graphs stay ascending within a depth
+    levels = (depth[order] - first) // step
+    if len(levels) == 0:
+        return []
+    bounds = np.searchsorted(levels, np.arange(int(levels[-1]) + 2))
+    return [_run_lengths(graph[order[a:b]]) for a, b in pairwise(bounds)]
+
+
+def _run_lengths(values: np.ndarray) -> np.ndarray:
+    starts = np.flatnonzero(np.diff(values, prepend=-1))
+    return np.diff(starts, append=len(values))

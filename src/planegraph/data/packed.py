@@ -1,0 +1,368 @@
+"""Many graphs, decomposed: flat tables plus features, nothing per graph in Python, nothing pickled.
+
+A :class:`PackedDataset` is what the learning half of the package reads: the tables of tables.py, features of nodes and edges,
+targets. Batches are made from graph ids by one call of the core (batch.py). Packing costs O(n log n) for all graphs together, on as
+many threads as wanted; saving and memory-mapping are in format.py.
+
+Labels: canonical walks break ties by labels, and these are all features by default, so that a model over the walks is invariant.
+``fingerprint`` says which were used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..batch import GraphBatch
+from ..decompose import planar_mask
+from ..errors import FormatError, InvalidGraphError
+from ..graph import Graph, counted
+from .checks import check_tables
+from .features import Features, Structure, as_features, as_targets, labelled
+from .fingerprint import fingerprint
+from .tables import PackedTables, rows_of
+
+if TYPE_CHECKING:
+    from .batch import PlanarBatch
+
+OnNonplanar = Literal["raise", "set", "skip"]
+
+
+class PackedDataset:
+    """Decomposed graphs with features, ready to be batched.
+
+    Made by :meth:`from_pyg`, :meth:`from_graphs`, :meth:`from_smiles`, :meth:`from_arrays` or :meth:`open`. All arrays are numpy:
+    ``x`` (nodes, width), ``edge_attr`` (edges, width) or ``dart_attr`` (edges, 2, width) where directions differ, ``y`` (graphs, ...),
+    ``attrs`` (more arrays with a row per graph). Integers are int32 categories, floats float32 or float64.
+
+    >>> import planegraph as pg
+    >>> ds = PackedDataset.from_graphs([pg.families.cycle(5), pg.families.wheel(4)], y=[0.5, 1.0])
+    >>> ds
+    PackedDataset(2 graphs, 10 nodes, 13 edges, y=float32 (2,))
+    >>> len(ds.subset([1]))
+    1
+    """
+
+    def __init__(
+        self,
+        tables: PackedTables,
+        features: Features | None = None,
+        *,
+        node_labels: Sequence[str] = (),
+        edge_labels: Sequence[str] = (),
+        skipped: np.ndarray | None = None,
+    ) -> None:
+        self.tables = tables
+        self.features = Features() if features is None else features
+        self.node_labels, self.edge_labels = tuple(node_labels), tuple(edge_labels)
+        self.skipped = np.empty(0, np.int64) if skipped is None else skipped
+        self._check_features()
+
+    # ---- making one ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_arrays(
+        cls,
+        batch: GraphBatch,
+        x: Any = None,
+        edge_attr: Any = None,
+        y: Any = None,
+        *,
+        dart_attr: Any = None,
+        attrs: Mapping[str, Any] | None = None,
+        threads: int | None = None,
+        on_nonplanar: OnNonplanar = "raise",
+    ) -> PackedDataset:
+        """Packs a batch of graphs; the fastest way, with nothing per graph in Python.
+
+        Args:
+            x: a row per node of the batch. Without it the batch's node labels are the features (float labels as float32).
+            edge_attr, dart_attr: a row per edge, or per edge and direction (see :class:`planegraph.GraphBatch`); the latter are kept
+                once per edge if no direction differs. Without either the batch's edge or dart labels are the features.
+            y, attrs: a row per graph.
+            threads: of the core; all by default.
+            on_nonplanar: what to do with a graph that is not planar: "raise" :class:`NotPlanarError`, encode its rigid components
+                that are not planar as a "set", or "skip" the graph (see ``skipped``).
+
+        Labels that the batch carries beside given features break ties too.
+
+        >>> import planegraph as pg
+        >>> b = pg.GraphBatch([0, 3, 5], [0, 3, 4], [(0, 1), (1, 2), (2, 0), (0, 1)])
+        >>> PackedDataset.from_arrays(b, x=[0, 1, 1, 2, 0], y=[[1.0], [2.0]])
+        PackedDataset(2 graphs, 5 nodes, 4 edges, x=int32 x 1, y=float32 (2, 1); labels x)
+        """
+        if not isinstance(batch, GraphBatch):
+            raise InvalidGraphError(f"expected a planegraph.GraphBatch; found {type(batch).__name__}. Other graphs: from_graphs")
+        features = _features_of(batch, x, edge_attr, dart_attr, y, attrs)
+        given = edge_attr is not None or dart_attr is not None
+        by_dart = features.dart_attr is not None
+        nodes = {"x": features.x, "labels": None if x is None else batch.node_labels}
+        edges = {
+            "edge_attr": features.dart_attr if by_dart else features.edge_attr,
+            "labels": (batch.edge_labels if batch.dart_labels is None else batch.dart_labels) if given else None,
+        }
+        structure = Structure(batch.node_ptr, batch.edge_ptr, batch.edges)
+        return cls._pack(structure, features, _given(nodes), _given(edges), threads, on_nonplanar)
+
+    @classmethod
+    def from_graphs(cls, graphs: Iterable[Graph] | GraphBatch, y: Any = None, **options: Any) -> PackedDataset:
+        """Packs graphs; their labels are the features. Options as in :meth:`from_arrays`.
+
+        >>> import planegraph as pg
+        >>> PackedDataset.from_graphs([pg.Graph(2, [(0, 1)], node_labels=[3, 5])]).x.tolist()
+        [[3], [5]]
+        """
+        if isinstance(graphs, Graph):
+            raise InvalidGraphError("from_graphs takes a list of graphs or a GraphBatch; found one Graph")
+        batch = graphs if isinstance(graphs, GraphBatch) else GraphBatch.from_graphs(graphs)
+        return cls.from_arrays(batch, y=y, **options)
+
+    @classmethod
+    def from_smiles(cls, smiles: Iterable[str], y: Any = None, **options: Any) -> PackedDataset:
+        """Packs molecules; needs RDKit. Options as in :meth:`from_arrays`.
+
+        ``x`` has the columns :data:`planegraph.molecules.ATOM_LABELS`, with ``CHARGE_SHIFT`` added to the charge so that every
+        category counts from 0; ``edge_attr`` is RDKit's bond type (see smiles.py).
+
+        >>> PackedDataset.from_smiles(["CCO", "c1ccccc1[N+](=O)[O-]"], y=[1.0, 2.0])
+        PackedDataset(2 graphs, 12 nodes, 11 edges, x=int32 x 6, edge_attr=int32 x 1, y=float32 (2,); labels x, edge_attr)
+        """
+        from .smiles import read_smiles
+
+        return cls.from_arrays(read_smiles(smiles), y=y, **options)
+
+    @classmethod
+    def from_pyg(
+        cls,
+        graphs: Iterable[Any],
+        threads: int | None = None,
+        on_nonplanar: OnNonplanar = "raise",
+        *,
+        node_attrs: Sequence[str] = ("x",),
+        edge_attrs: Sequence[str] = ("edge_attr",),
+        y: str | None = "y",
+        attrs: Sequence[str] = (),
+    ) -> PackedDataset:
+        """Packs PyG ``Data`` objects whose edges are there in both directions.
+
+        ``x`` and ``edge_attr`` are the features; edge features that agree in both directions of every edge are kept once.
+
+        Args:
+            node_attrs, edge_attrs: the attributes that break ties, as far as they exist.
+            y: the attribute with the targets; None for none.
+            attrs: more attributes with one row (or a scalar) per graph.
+
+        >>> from types import SimpleNamespace
+        >>> data = SimpleNamespace(edge_index=[[0, 1, 1, 2], [1, 0, 2, 1]], num_nodes=3, x=[[1], [0], [1]], y=[0.5])
+        >>> PackedDataset.from_pyg([data])
+        PackedDataset(1 graph, 3 nodes, 2 edges, x=int32 x 1, y=float64 (1,); labels x)
+        """
+        from .from_pyg import as_names, read_pyg
+
+        node_attrs, edge_attrs, attrs = as_names(node_attrs), as_names(edge_attrs), as_names(attrs)
+        if hasattr(graphs, "to_dict"):
+            raise InvalidGraphError(
+                f"from_pyg takes a list of Data; found one {type(graphs).__name__} (batch.to_data_list() gives one)"
+            )
+        targets = attrs if y is None else (y, *attrs)
+        g = read_pyg(list(graphs), ("x", *node_attrs), ("edge_attr", *edge_attrs), targets)
+        edge = g.edges.get("edge_attr")
+        by_dart = edge is not None and edge.ndim == 3
+        features = Features(
+            g.nodes.get("x"),
+            None if by_dart else edge,
+            edge if by_dart else None,
+            g.graphs.pop(y, None) if y is not None else None,
+            g.graphs,
+        )
+        nodes = {name: g.nodes[name] for name in node_attrs if name in g.nodes}
+        edges = {name: g.edges[name] for name in edge_attrs if name in g.edges}
+        return cls._pack(g.structure, features, nodes, edges, threads, on_nonplanar)
+
+    @classmethod
+    def _pack(
+        cls,
+        structure: Structure,
+        features: Features,
+        node_labels: Mapping[str, np.ndarray],
+        edge_labels: Mapping[str, np.ndarray],
+        threads: int | None,
+        on_nonplanar: OnNonplanar,
+    ) -> PackedDataset:
+        if on_nonplanar not in ("raise", "set", "skip"):
+            raise ValueError(f"on_nonplanar must be 'raise', 'set' or 'skip'; found {on_nonplanar!r}")
+        batch = labelled(structure, node_labels, edge_labels)
+        skipped = None
+        if on_nonplanar == "skip":
+            planar = planar_mask(batch)
+            skipped = np.flatnonzero(~planar)
+            if len(skipped):
+                features = _select_features(features, batch, np.flatnonzero(planar))
+                batch = batch[planar]
+        tables = PackedTables.of(batch, threads, "set" if on_nonplanar == "set" else "raise")
+        return cls(tables, features, node_labels=tuple(node_labels), edge_labels=tuple(edge_labels), skipped=skipped)
+
+    # ---- using it -----------------------------------------------------------------------------------------------------
+
+    @property
+    def x(self) -> np.ndarray | None:
+        """Node features (nodes, width), or None."""
+        return self.features.x
+
+    @property
+    def edge_attr(self) -> np.ndarray | None:
+        """Edge features (edges, width), or None."""
+        return self.features.edge_attr
+
+    @property
+    def dart_attr(self) -> np.ndarray | None:
+        """Edge features by direction (edges, 2, width), or None; ``[e, 0]`` goes from ``edges[e, 0]`` to ``edges[e, 1]``."""
+        return self.features.dart_attr
+
+    @property
+    def y(self) -> np.ndarray | None:
+        """Targets (graphs, ...), or None."""
+        return self.features.y
+
+    @property
+    def attrs(self) -> Mapping[str, np.ndarray]:
+        """More arrays with one row per graph."""
+        return self.features.attrs
+
+    @property
+    def fingerprint(self) -> str:
+        """Format version and the labels that broke ties, as every batch carries it."""
+        return fingerprint(self.node_labels, self.edge_labels)
+
+    @property
+    def nonplanar(self) -> np.ndarray:
+        """Ids of the graphs that are not planar, encoded with ``on_nonplanar="set"``."""
+        rows = np.flatnonzero(self.tables.spqr_set)
+        return np.unique(np.searchsorted(self.tables.spqr_ptr, rows, side="right") - 1)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many graphs are here, how many of them are not planar, how many were skipped."""
+        return {"graphs": len(self), "nonplanar": len(self.nonplanar), "skipped": len(self.skipped)}
+
+    def __len__(self) -> int:
+        return self.tables.num_graphs
+
+    def __getitem__(self, ids: Any) -> PlanarBatch:
+        """The batch of one graph, or of those that a slice, a list of ids or a boolean mask selects."""
+        from .batch import collate
+
+        return collate(self, self.resolve(ids), capacity=None)
+
+    def subset(self, ids: Any) -> PackedDataset:
+        """The dataset of the graphs that a slice, a list of ids or a mask selects, in that order; ``skipped`` is left behind."""
+        which = self.resolve(ids)
+        return PackedDataset(
+            self.tables.select(which),
+            _select_features(self.features, self.tables, which),
+            node_labels=self.node_labels,
+            edge_labels=self.edge_labels,
+        )
+
+    def resolve(self, ids: Any) -> np.ndarray:
+        """Ids of graphs, int64, from an integer, a slice, a list of integers or a boolean mask; negative ones count from the end."""
+        if isinstance(ids, slice):
+            return np.arange(len(self))[ids]
+        found = np.atleast_1d(ids.detach().cpu().numpy() if hasattr(ids, "detach") else np.asarray(ids))
+        if found.size == 0:
+            return np.empty(0, np.int64)
+        if found.dtype == bool and found.shape == (len(self),):
+            return np.flatnonzero(found)
+        if found.dtype.kind not in "iu" or found.ndim != 1:
+            raise IndexError(
+                f"graphs are selected by an integer, a slice, a list of integers or a mask of length {len(self)}; "
+                f"found dtype {found.dtype}, shape {found.shape}"
+            )
+        outside = (found < -len(self)) | (found >= len(self))
+        if outside.any():
+            raise IndexError(f"graph {found[outside][0]} of a dataset of {len(self)}")
+        found = found.astype(np.int64)
+        return np.where(found < 0, found + len(self), found)
+
+    def check(self) -> None:
+        """Verifies tables and features; raises :class:`FormatError` that says what is wrong and in which graph."""
+        check_tables(self.tables)
+        self._check_features()
+        for name in ("x", "edge_attr", "dart_attr"):
+            values = getattr(self.features, name)
+            if values is not None and np.isnan(values).any():
+                raise FormatError(f"{name} holds NaN")
+
+    def _check_features(self) -> None:
+        self.features.check(self.tables.size("node"), self.tables.size("edge"), len(self))
+
+    # ---- files --------------------------------------------------------------------------------------------------------
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes one safetensors file, and a readable manifest beside it; see :func:`planegraph.data.format.save`."""
+        from .format import save
+
+        save(self, path)
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], verify: bool = True) -> PackedDataset:
+        """Memory-maps a file that :meth:`save` wrote; see :func:`planegraph.data.format.open_packed`."""
+        from .format import open_packed
+
+        return open_packed(path, verify)
+
+    def __repr__(self) -> str:
+        size = self.tables.size
+        parts = [counted(len(self), "graph"), counted(size("node"), "node"), counted(size("edge"), "edge")]
+        for name in ("x", "edge_attr", "dart_attr"):
+            values = getattr(self.features, name)
+            if values is not None:
+                parts.append(f"{name}={values.dtype} x {values.shape[-1]}")
+        per_graph = self.attrs if self.y is None else {"y": self.y, **self.attrs}
+        parts += [f"{name}={values.dtype} {values.shape}" for name, values in per_graph.items()]
+        labels = ", ".join((*self.node_labels, *self.edge_labels))
+        counts = self.counts
+        notes = [f"labels {labels}"] if labels else []
+        notes += [
+            f"{counts[what]} {words}" for what, words in (("nonplanar", "not planar"), ("skipped", "skipped")) if counts[what]
+        ]
+        return f"PackedDataset({', '.join(parts)}{'; ' if notes else ''}{'; '.join(notes)})"
+
+
+def _features_of(batch: GraphBatch, x: Any, edge_attr: Any, dart_attr: Any, y: Any, attrs: Mapping[str, Any] | None) -> Features:
+    """The given features, or the labels of the batch where none are given."""
+    if edge_attr is not None and dart_attr is not None:
+        raise InvalidGraphError("give edge_attr (one row per edge) or dart_attr (one per direction), not both")
+    if edge_attr is None and dart_attr is None:
+        edge_attr, dart_attr = _single(batch.edge_labels), _single(batch.dart_labels)
+    if x is None:
+        x = _single(batch.node_labels)
+    n, m = batch.num_nodes, batch.num_edges
+    edges = as_features(edge_attr, (m,), batch.edge_ptr, "edge_attr")
+    darts = as_features(dart_attr, (m, 2), batch.edge_ptr, "dart_attr")
+    if darts is not None and np.array_equal(darts[:, 0], darts[:, 1]):
+        edges, darts = np.ascontiguousarray(darts[:, 0]), None
+    return Features(
+        as_features(x, (n,), batch.node_ptr, "x"),
+        edges,
+        darts,
+        as_targets(y, len(batch), "y"),
+        {name: as_targets(values, len(batch), name) for name, values in (attrs or {}).items()},
+    )
+
+
+def _single(labels: np.ndarray | None) -> np.ndarray | None:
+    """A batch holds all float labels as float64; models read float32 unless told otherwise."""
+    return labels if labels is None or labels.dtype.kind != "f" else labels.astype(np.float32)
+
+
+def _given(arrays: Mapping[str, np.ndarray | None]) -> dict[str, np.ndarray]:
+    return {name: values for name, values in arrays.items() if values is not None}
+
+
+def _select_features(features: Features, ptr: Any, ids: np.ndarray) -> Features:
+    nodes, edges = (rows_of(offsets, ids)[0] for offsets in (ptr.node_ptr, ptr.edge_ptr))
+    return features.select(nodes, edges, ids)

@@ -1,0 +1,322 @@
+"""The PyG face of a decomposition: one graph as a ``Data`` object that PyG's own loaders batch, and such a batch as a PlanarBatch.
+
+:class:`PlanarData` holds the tables of docs/arrays.md as int64 tensors without sentinels: where a table would hold -1, a two-row
+tensor lists the pairs that exist instead, so that PyG can shift every id when it joins graphs. It works in any PyG dataset, loader
+or transform; :func:`planar_batch` turns a batch of them into what the models read. Slower than PackedLoader (each batch passes
+through PyG's collation and then the core's), but the same numbers.
+
+Transforms that change nodes or edges must come before :class:`planegraph.transforms.Planar`, not after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import FormatError, InvalidGraphError, MissingDependencyError
+from .directions import Directions
+from .tables import NAMES, PackedTables, offsets
+
+try:
+    import torch
+    from torch_geometric.data import Data
+except ImportError:
+    raise MissingDependencyError(
+        "PlanarData needs PyTorch and PyTorch Geometric: pip install torch torch-geometric, or planegraph[learn]"
+    ) from None
+
+if TYPE_CHECKING:
+    from .batch import PlanarBatch
+
+IDS: dict[str, tuple[str, ...]] = {
+    "walk_node": ("node",),
+    "walk_kappa": (),
+    "walk_pos": (),
+    "walk_spqr": ("spqr",),
+    "walk_edge": ("walk", "column"),
+    "spqr_type": (),
+    "spqr_set": (),
+    "spqr_theta": (),
+    "spqr_level": (),
+    "spqr_depth": (),
+    "spqr_block": ("block",),
+    "spqr_up": ("spqr", "spqr"),
+    "block_root": ("spqr",),
+    "block_level": (),
+    "block_depth": (),
+    "block_up": ("block", "cut"),
+    "cut_node": ("node",),
+    "cut_level": (),
+    "cut_depth": (),
+    "cut_up": ("cut", "block"),
+    "node_spqr": ("node", "spqr"),
+    "node_block": ("node", "block"),
+    "dart_reverse": ("column",),
+}
+"""The tensors of a PlanarData: what each row counts (and is shifted by in a batch); () for plain numbers."""
+
+_CACHE = "_planar_batch"
+
+
+class PlanarData(Data):
+    """A PyG ``Data`` object with its decomposition; made by :class:`planegraph.transforms.Planar`.
+
+    Ids are local to the graph, and global in a PyG ``Batch``. Beside the tables of docs/arrays.md:
+
+    - ``walk_edge`` (2, real entries): row of the walk table, and the column of ``edge_index`` that this entry walks along
+    - ``spqr_up`` (2, .): SPQR node and its parent; ``block_up``: block and parent cut; ``cut_up``: cut and parent block
+    - ``node_spqr``, ``node_block`` (2, .): incidences
+    - ``dart_reverse`` (E,): the column of ``edge_index`` that holds the other direction
+    - ``planar`` (1,): whether the graph is planar; ``skipped`` (1,): whether it was left undecomposed (``on_nonplanar="skip"``)
+    - ``fingerprint``: format version and labels, see :mod:`planegraph.data.fingerprint`
+
+    >>> from planegraph.transforms import Planar
+    >>> edge_index = torch.tensor([[0, 1, 1, 2, 2, 0, 2, 3], [1, 0, 2, 1, 0, 2, 3, 2]])
+    >>> data = Planar()(Data(x=torch.zeros(4, 1), edge_index=edge_index))
+    >>> data.cut_node.tolist(), data.block_up.tolist()
+    ([2], [[0, 1], [0, 0]])
+    """
+
+    def __inc__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if key not in IDS:
+            return super().__inc__(key, value, *args, **kwargs)
+        shifts = [self.count(table) for table in IDS[key]]
+        if len(shifts) == 2:
+            return torch.tensor(shifts).view(2, 1)
+        return shifts[0] if shifts else 0
+
+    def __cat_dim__(self, key: str, value: Any, *args: Any, **kwargs: Any) -> Any:
+        if key not in IDS:
+            return super().__cat_dim__(key, value, *args, **kwargs)
+        return len(IDS[key]) - 1 if len(IDS[key]) else 0
+
+    def count(self, table: str) -> int:
+        """How many rows a table has: "node", "column" (of ``edge_index``), "walk", "spqr", "block" or "cut"."""
+        if table == "node":
+            return int(self.num_nodes)
+        if table == "column":
+            return self.edge_index.size(1)
+        return self[{"walk": "walk_node", "spqr": "spqr_type", "block": "block_root", "cut": "cut_node"}[table]].size(0)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {key: value for key, value in self.__dict__.items() if key != _CACHE}
+
+
+# PyG reads processed datasets with torch.load(weights_only=True), which knows only the classes it was told of.
+torch.serialization.add_safe_globals([PlanarData])
+
+
+# ---- from tables to a PlanarData ------------------------------------------------------------------------------------------
+
+
+def as_planar_data(data: Data, tables: PackedTables | None, directions: Directions, planar: bool, fingerprint: str) -> PlanarData:
+    """``data`` with the tables of its (only) graph; without tables it is marked as skipped, and its tables are empty."""
+    result = PlanarData.from_dict(data.to_dict())
+    result.num_nodes = data.num_nodes  # PyG would guess it from the first attribute with "node" in its name
+    arrays = _empty() if tables is None else _pairs(tables, directions)
+    device = data.edge_index.device
+    for name, values in {**arrays, "dart_reverse": directions.reverse}.items():
+        result[name] = torch.from_numpy(values.astype(np.int64)).to(device)
+    result.planar = torch.tensor([planar], device=device)
+    result.skipped = torch.tensor([tables is None], device=device)
+    result.fingerprint = fingerprint
+    return result
+
+
+def _pairs(t: PackedTables, d: Directions) -> dict[str, np.ndarray]:
+    real = np.flatnonzero(t.walk_edge >= 0)
+    edge = t.walk_edge[real]
+    forward = t.edges[edge, 0] == t.walk_node[real]
+    plain = {name: t[name] for name in IDS if name in t and name != "walk_edge"}
+    return plain | {
+        "walk_edge": np.stack([real, np.where(forward, d.first[edge], d.second[edge])]),
+        "spqr_up": _up(t.spqr_parent),
+        "block_up": _up(t.block_parent_cut),
+        "cut_up": _up(t.cut_parent_block),
+        "node_spqr": np.stack([t.node_spqr_node, t.node_spqr_spqr]),
+        "node_block": np.stack([t.node_block_node, t.node_block_block]),
+    }
+
+
+def _up(parent: np.ndarray) -> np.ndarray:
+    child = np.flatnonzero(parent >= 0)
+    return np.stack([child, parent[child]])
+
+
+def _empty() -> dict[str, np.ndarray]:
+    return {name: np.empty((2, 0) if len(of) == 2 else 0, np.int64) for name, of in IDS.items() if name != "dart_reverse"}
+
+
+# ---- from a PyG batch to a PlanarBatch ------------------------------------------------------------------------------------
+
+
+def planar_batch(data: Any) -> PlanarBatch:
+    """The PlanarBatch of a ``PlanarData`` or of a PyG ``Batch`` of them, on the same device.
+
+    Index arrays are built on the CPU, whatever the device. The result is kept on the object and used again as long as its tensors
+    stay the same ones, so that several layers may ask for it.
+
+    >>> from torch_geometric.data import Batch
+    >>> from planegraph.transforms import Planar
+    >>> path = Planar()(Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2))
+    >>> planar_batch(Batch.from_data_list([path, path])).num_graphs
+    2
+    """
+    if not isinstance(data, PlanarData):
+        raise InvalidGraphError(
+            f"expected a PlanarData or a PyG Batch of them; found {type(data).__name__}. Apply planegraph.transforms.Planar first"
+        )
+    state = _state(data)
+    kept = data.__dict__.get(_CACHE)
+    if kept is not None and _unchanged(kept[0], state):
+        return kept[1]
+    result = _convert(data)
+    data.__dict__[_CACHE] = (state, result)
+    return result
+
+
+def _state(data: PlanarData) -> dict[str, tuple[Any, int]]:
+    """The tensors and how often each was changed in place (inference tensors do not say)."""
+    tensors = {key: value for key, value in data.to_dict().items() if isinstance(value, torch.Tensor)}
+    return {key: (value, 0 if value.is_inference() else value._version) for key, value in tensors.items()}
+
+
+def _unchanged(a: Mapping[str, tuple[Any, int]], b: Mapping[str, tuple[Any, int]]) -> bool:
+    return a.keys() == b.keys() and all(a[key][0] is b[key][0] and a[key][1] == b[key][1] for key in a)
+
+
+def _convert(data: PlanarData) -> PlanarBatch:
+    from .batch import PlanarBatch
+
+    _check_skipped(data)
+    nodes, device = int(data.num_nodes), data.edge_index.device
+    arrays = {name: _numpy(data, name) for name in (*IDS, "edge_index")}
+    directions = _directions(arrays)
+    _check_ids(data, arrays)
+    edge_attr, rows_per_edge = _edge_features(data, directions)
+    return PlanarBatch.from_tables(
+        _joined(arrays, directions, nodes),
+        x=_features(data, "x", nodes),
+        edge_attr=edge_attr,
+        rows_per_edge=rows_per_edge,
+        y=data.get("y"),
+        pool_ptr=_numpy(data, "ptr") if "ptr" in data else np.array([0, nodes]),
+        fingerprint=_fingerprint(data),
+    ).to(device)
+
+
+def _features(data: PlanarData, name: str, rows: int) -> torch.Tensor | None:
+    """A feature matrix as in a packed dataset: two axes; int32, float32 or float64."""
+    values = data.get(name)
+    if values is None:
+        return None
+    if values.dim() not in (1, 2) or len(values) != rows:
+        raise InvalidGraphError(f"{name} must have shape ({rows}, width); found {tuple(values.shape)}")
+    values = values.view(rows, -1) if values.dim() == 1 else values
+    if not values.size(1):
+        return None
+    if not values.is_floating_point():
+        return values.to(torch.int32)
+    return values if values.dtype == torch.float64 else values.float()
+
+
+def _edge_features(data: PlanarData, d: Directions) -> tuple[torch.Tensor | None, int]:
+    """``edge_attr`` by edge if both directions are equal, by dart otherwise; and how many rows an edge has."""
+    values = _features(data, "edge_attr", len(d.reverse))
+    if values is None:
+        return None, 0
+    first, second = (torch.from_numpy(columns).to(values.device) for columns in (d.first, d.second))
+    there, back = values[first], values[second]
+    if torch.equal(there, back):
+        return there, 1
+    return torch.stack([there, back], dim=1).flatten(0, 1), 2
+
+
+def _fingerprint(data: PlanarData) -> str:
+    found = data.get("fingerprint")
+    found = [found] if isinstance(found, str) else list(found or [])
+    if not found or any(not isinstance(f, str) for f in found):
+        raise FormatError(f"fingerprint is missing from {type(data).__name__}; apply planegraph.transforms.Planar (again)")
+    for i, other in enumerate(found):
+        if other != found[0]:
+            raise FormatError(f"graph {i} of the batch was made with other labels than graph 0: {other!r}, {found[0]!r}")
+    return found[0]
+
+
+def _numpy(data: PlanarData, name: str) -> np.ndarray:
+    value = data.get(name)
+    if value is None:
+        raise FormatError(f"{name} is missing from {type(data).__name__}; apply planegraph.transforms.Planar (again)")
+    return value.detach().cpu().numpy()
+
+
+def _check_ids(data: PlanarData, arrays: Mapping[str, np.ndarray]) -> None:
+    """Integers of the right shape, each the id of a row that exists."""
+    again = "it was changed after Planar"
+    for name, of in IDS.items():
+        values = arrays[name]
+        shape = "(2, rows)" if len(of) == 2 else "(rows,)"
+        if values.dtype != np.int64 or values.ndim != max(len(of), 1) or (len(of) == 2 and len(values) != 2):
+            raise FormatError(f"{name} must hold integers of shape {shape}; found {values.dtype}, {values.shape}: {again}")
+        for row, table in zip(values.reshape(len(of) or 1, -1), of, strict=False):
+            most = data.count(table)
+            if row.size and (row.min() < 0 or row.max() >= most):
+                raise FormatError(f"{name} must hold ids from 0 to {most - 1}; found {row.min()} to {row.max()}: {again}")
+
+
+def _check_skipped(data: PlanarData) -> None:
+    skipped = np.flatnonzero(_numpy(data, "skipped"))
+    if len(skipped):
+        raise InvalidGraphError(
+            f"graph {skipped[0]} of the batch is not planar and was skipped by Planar(on_nonplanar='skip'), as {len(skipped)} of "
+            "this batch; select the others with dataset[~dataset.skipped]",
+            int(skipped[0]),
+        )
+
+
+def _directions(arrays: Mapping[str, np.ndarray]) -> Directions:
+    """The columns of each edge, from ``dart_reverse`` if it (still) fits ``edge_index``."""
+    index, reverse = arrays["edge_index"], arrays["dart_reverse"]
+    columns = index.shape[1]
+    inside = reverse.dtype == np.int64 and reverse.shape == (columns,) and bool(((reverse >= 0) & (reverse < columns)).all())
+    if not (inside and np.array_equal(index[:, reverse], index[::-1])):
+        raise FormatError("edge_index was changed after Planar; transforms that change nodes or edges must come before it")
+    first = np.flatnonzero(reverse > np.arange(columns))
+    return Directions(first, reverse[first], reverse, np.array([0, len(first)]))
+
+
+def _joined(a: Mapping[str, np.ndarray], d: Directions, nodes: int) -> PackedTables:
+    """The tables of one graph that is all graphs of the batch side by side, with -1 where there is nothing."""
+    edge_of = np.empty(len(d.reverse), np.int64)
+    edge_of[d.first] = edge_of[d.second] = np.arange(len(d.first))
+    walks, spqrs, blocks, cuts = (len(a[name]) for name in ("walk_node", "spqr_type", "block_root", "cut_node"))
+    walk_edge = np.full(walks, -1, np.int64)
+    walk_edge[a["walk_edge"][0]] = edge_of[a["walk_edge"][1]]
+    columns = {name: a[name] for name in IDS if name in NAMES} | {
+        "edges": a["edge_index"].T[d.first],
+        "walk_edge": walk_edge,
+        "spqr_parent": _parents(a["spqr_up"], spqrs),
+        "block_parent_cut": _parents(a["block_up"], blocks),
+        "cut_parent_block": _parents(a["cut_up"], cuts),
+        **{f"node_{of}_{row}": a[f"node_{of}"][i] for of in ("spqr", "block") for i, row in enumerate(("node", of))},
+    }
+    sizes = {
+        "node": nodes,
+        "edge": len(d.first),
+        "walk": walks,
+        "spqr": spqrs,
+        "block": blocks,
+        "cut": cuts,
+        "node_spqr": a["node_spqr"].shape[1],
+        "node_block": a["node_block"].shape[1],
+    }
+    ptrs = {f"{table}_ptr": offsets([size]) for table, size in sizes.items()}
+    return PackedTables.from_arrays(ptrs | {name: np.ascontiguousarray(v, np.int32) for name, v in columns.items()})
+
+
+def _parents(pairs: np.ndarray, count: int) -> np.ndarray:
+    parent = np.full(count, -1, np.int64)
+    parent[pairs[0]] = pairs[1]
+    return parent

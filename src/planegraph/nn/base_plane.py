@@ -1,0 +1,34 @@
+"""BasePlanE, and with edge features E-BasePlanE: L layers of PlanEConv, a sum per layer, an MLP."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from .config import PlanEConfig
+from .conv import PlanEConv
+from .model import GraphModel
+from .structure import Structure
+
+
+class BasePlanE(GraphModel):
+    """A complete invariant of planar graphs, learned.
+
+    >>> import planegraph as pg
+    >>> from planegraph.data import PackedDataset
+    >>> batch = PackedDataset.from_graphs([pg.families.cycle(6), pg.families.prism(3)])[[0, 1]]
+    >>> model = BasePlanE(PlanEConfig(hidden=16, layers=2))
+    >>> model(batch).shape, model.embed(batch).shape, model.node_embeddings(batch).shape
+    (torch.Size([2, 1]), torch.Size([2, 32]), torch.Size([12, 16]))
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__(config, replicas)
+        self.layers = nn.ModuleList(PlanEConv(config, replicas) for _ in range(config.layers))
+        self._add_readout()
+
+    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
+        out = []
+        for layer in self.layers:
+            h = layer(h, s, edges)
+            out.append(h)
+        return out

@@ -1,0 +1,66 @@
+r"""BiEnc: the representation of a block from its SPQR tree, bottom-up.
+
+.. math::
+    \tilde h_{\gamma_C}^{(l)} = MLP\Big( \hat h_C^{(l)} + \sum_{C' \in \chi(C)} MLP\big( \tilde h_{\gamma_{C'}}^{(l)} \,\|\,
+    p_{\theta(C, C')} \big) \Big), \qquad \tilde h_B = \tilde h_{\gamma_{root}}
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .config import PlanEConfig
+from .incidence import Incidence, Rows
+from .linear import linear, matvec
+from .mlp import MLP
+from .recursion import Step, alternate
+from .structure import Structure
+
+
+class BiEnc(nn.Module):
+    r"""tilde h_C = MLP( hat h_C + sum over children C' of MLP( tilde h_C' || p_theta(C, C') ) ); a block takes its root's.
+
+    Shapes:
+        hat (C, hidden) -> (B, hidden), rows as in the batch.
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__()
+        d, options = config.hidden, {"depth": config.mlp_depth, "replicas": replicas}
+        self.inner = MLP(d + config.pos_dim, d, config.width, **options)
+        self.outer = MLP(d, d, config.width, **options)
+        self.widths = (d, config.pos_dim)
+
+    def forward(self, hat: Tensor, s: Structure) -> Tensor:
+        return self._composed(hat, s) if self.outer.is_simple else self._plain(hat, s)
+
+    def _composed(self, hat: Tensor, s: Structure) -> Tensor:
+        """Two linear maps in a row become one: y_C is the hidden layer of the outer MLP, x_C that of the message to its parent."""
+        outer_in, outer_out = self.outer.linears
+        inner_in, inner_out = self.inner.linears
+        w_child, w_theta = inner_in.weight.split(self.widths, dim=-1)
+        y = outer_in(hat) + s.spqr_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
+        x = linear(s.child_positions, w_theta, inner_in.bias + matvec(w_child, outer_out.bias))
+        values = alternate(y, x, outer_in.weight @ inner_out.weight, w_child @ outer_out.weight, s.spqr_steps)
+        return outer_out(values[..., slice(*s.roots), :])
+
+    def _plain(self, hat: Tensor, s: Structure) -> Tensor:
+        """The same for MLPs of any depth, level by level."""
+        values = messages = None
+        for step in s.spqr_steps:
+            if step.into_a:
+                values = hat[..., slice(*step.rows), :]
+                if messages is not None:
+                    values = values + local_children(step) @ messages
+                values = self.outer(values)
+            else:
+                messages = self.inner(torch.cat([values, s.child_positions[..., slice(*step.rows), :]], dim=-1))
+        return values
+
+
+def local_children(step: Step) -> Incidence:
+    """Rows by sources of one step, both counted from the start of their slices."""
+    start, parents = step.sources[0], step.parents.index
+    rows = Rows(None, (step.children.begin - start).clamp(min=0), (step.children.end - start).clamp(min=0))
+    return Incidence(rows, Rows(torch.where(parents < 0, -1, parents - step.rows[0]).to(torch.int32)))

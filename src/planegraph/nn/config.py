@@ -1,0 +1,161 @@
+"""The settings of a model: typed, frozen, and the whole of what ``config.json`` holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal, get_args
+
+Norm = Literal["none", "batch", "layer"]
+VirtualEdge = Literal["ones", "learned"]
+Pooling = Literal["all", "last"]
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Integer columns, an embedding each; ``sizes[k]`` is one more than the largest value of column k.
+
+    >>> Categorical([28])
+    Categorical(sizes=(28,))
+    """
+
+    sizes: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sizes", tuple(int(size) for size in self.sizes))
+        if not self.sizes or min(self.sizes) < 1:
+            raise ValueError(f"Categorical needs a size of at least 1 for each column; found {self.sizes}")
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.sizes)
+
+
+@dataclass(frozen=True)
+class Continuous:
+    """Float columns, mapped linearly."""
+
+    width: int
+
+    def __post_init__(self) -> None:
+        if self.width < 1:
+            raise ValueError(f"Continuous needs at least one column; found {self.width}")
+
+
+Features = Categorical | Continuous | None
+
+
+@dataclass(frozen=True)
+class PlanEConfig:
+    """All settings of :class:`BasePlanE`.
+
+    Args:
+        node_features, edge_features: :class:`Categorical`, :class:`Continuous` or None. With edge features the model is E-BasePlanE.
+        hidden: width d of all representations.
+        layers: L; ceil(log2 n) + 1 suffice for completeness on n nodes.
+        pos_dim: width of the positional embeddings p_x; even.
+        outputs: width of the graph output.
+        neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
+        norm: after the hidden maps of every MLP outside the tree recursions of BiEnc and CutEnc.
+        mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
+        mlp_per_type: an outer MLP of TriEnc for each SPQR type.
+        virtual_edge: what a walk reads at a virtual edge: the ones vector of the paper, or a learned one.
+        pooling: the readout sees the sums of all layers, or of the last.
+        dropout: after Update; dropout_walk: on walk entries; dropout_readout: inside the output MLP.
+
+    >>> PlanEConfig(node_features=Categorical([28]), hidden=128).edge_features is None
+    True
+    """
+
+    node_features: Features = None
+    edge_features: Features = None
+    hidden: int = 64
+    layers: int = 3
+    pos_dim: int = 16
+    outputs: int = 1
+    neighbours: bool = True
+    readout: bool = True
+    triconnected: bool = True
+    biconnected: bool = True
+    cut: bool = True
+    norm: Norm = "none"
+    mlp_depth: int = 2
+    mlp_width: int | None = None
+    mlp_per_type: bool = False
+    virtual_edge: VirtualEdge = "ones"
+    pooling: Pooling = "all"
+    dropout: float = 0.0
+    dropout_walk: float = 0.0
+    dropout_readout: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("node_features", "edge_features"):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, Categorical | Continuous):
+                raise TypeError(f"{name} must be Categorical(sizes), Continuous(width) or None; found {value!r}")
+        for name in ("hidden", "layers", "pos_dim", "outputs", "mlp_depth"):
+            _at_least_one(name, getattr(self, name))
+        if self.mlp_width is not None:
+            _at_least_one("mlp_width", self.mlp_width)
+        if self.pos_dim % 2:
+            raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
+        for name, allowed in (("norm", Norm), ("virtual_edge", VirtualEdge), ("pooling", Pooling)):
+            if getattr(self, name) not in get_args(allowed):
+                raise ValueError(f"{name} must be one of {', '.join(get_args(allowed))}; found {getattr(self, name)!r}")
+        for name in ("dropout", "dropout_walk", "dropout_readout"):
+            if not 0 <= getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 0 and below 1; found {getattr(self, name)}")
+        if not self.terms:
+            raise ValueError("Update has no term left: switch on at least one of neighbours, readout, triconnected, biconnected, cut")
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """The terms of Update that are switched on, in the order of their concatenation."""
+        return tuple(name for name in ("neighbours", "readout", "triconnected", "biconnected", "cut") if getattr(self, name))
+
+    @property
+    def width(self) -> int:
+        """The width inside MLPs."""
+        return self.hidden if self.mlp_width is None else self.mlp_width
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values for JSON.
+
+        >>> PlanEConfig.from_dict(PlanEConfig(node_features=Continuous(15)).to_dict()).node_features
+        Continuous(width=15)
+        """
+        values = asdict(self)
+        for name in ("node_features", "edge_features"):
+            value = getattr(self, name)
+            if isinstance(value, Categorical):
+                values[name] = {"categorical": list(value.sizes)}
+            elif isinstance(value, Continuous):
+                values[name] = {"continuous": value.width}
+        return values
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> PlanEConfig:
+        """From what :meth:`to_dict` gives."""
+        unknown = set(values) - {f.name for f in fields(cls)}
+        if unknown:
+            raise ValueError(f"PlanEConfig has no setting {', '.join(sorted(unknown))}")
+        given = dict(values)
+        for name in ("node_features", "edge_features"):
+            given[name] = _features(name, given.get(name))
+        return cls(**given)
+
+
+def _features(name: str, value: Any) -> Features:
+    if value is None or isinstance(value, Categorical | Continuous):
+        return value
+    if isinstance(value, Mapping) and set(value) == {"categorical"}:
+        return Categorical(tuple(value["categorical"]))
+    if isinstance(value, Mapping) and set(value) == {"continuous"}:
+        return Continuous(int(value["continuous"]))
+    raise ValueError(f'{name} must be null, {{"categorical": [sizes]}} or {{"continuous": width}}; found {value!r}')
+
+
+def _at_least_one(name: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError(f"{name} must be an integer, at least 1; found {value!r}")

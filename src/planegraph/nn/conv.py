@@ -1,0 +1,63 @@
+"""One PlanE layer: TriEnc, BiEnc, CutEnc, then Update; for use in one's own modules."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from torch import Tensor, nn
+
+from ..data.batch import PlanarBatch
+from .bi_enc import BiEnc
+from .config import PlanEConfig
+from .cut_enc import CutEnc
+from .structure import Structure
+from .tri_enc import TriEnc
+from .update import Update
+
+
+class PlanEConv(nn.Module):
+    """h^(l) from h^(l-1).
+
+    Args:
+        config: a :class:`PlanEConfig`, or the width of the representations. With ``edge_features`` set (to anything), the layer takes
+            representations of the edges too.
+
+    Shapes:
+        h (N, hidden), edges (F, hidden) or None -> (N, hidden). Nodes are in the order of the batch, edges in that of its ``edge_attr``.
+
+    The batch is a :class:`PlanarBatch`, or a batch of ``PlanarData`` from PyG's own ``DataLoader``.
+
+    >>> import planegraph as pg, torch
+    >>> from planegraph.data import PackedDataset
+    >>> batch = PackedDataset.from_graphs([pg.families.wheel(5)])[[0]]
+    >>> PlanEConv(8)(torch.ones(6, 8), batch).shape
+    torch.Size([6, 8])
+    """
+
+    def __init__(self, config: PlanEConfig | int, replicas: int | None = None) -> None:
+        super().__init__()
+        config = PlanEConfig(hidden=config) if isinstance(config, int) else config
+        self.config = config
+        self.tri_enc = TriEnc(config, replicas) if {"triconnected", "biconnected", "cut"} & set(config.terms) else None
+        self.bi_enc = BiEnc(config, replicas) if {"biconnected", "cut"} & set(config.terms) else None
+        self.cut_enc = CutEnc(config, replicas) if config.cut else None
+        self.update = Update(config, replicas)
+
+    def forward(self, h: Tensor, batch: PlanarBatch | Structure | Any, edges: Tensor | None = None) -> Tensor:
+        s = batch if isinstance(batch, Structure) else self._structure(h, batch)
+        if (edges is None) != (self.config.edge_features is None):
+            raise ValueError("give edge representations exactly if the config has edge_features")
+        hat = None if self.tri_enc is None else self.tri_enc(h, edges, s)
+        tilde = None if self.bi_enc is None else self.bi_enc(hat, s)
+        bar = None if self.cut_enc is None else self.cut_enc(h, tilde, s)
+        return self.update(h, edges, hat, tilde, bar, s)
+
+    def _structure(self, h: Tensor, batch: Any) -> Structure:
+        if not isinstance(batch, PlanarBatch):
+            from ..data.pyg import planar_batch
+
+            batch = planar_batch(batch)
+        rows = batch.layout.num_nodes
+        if h.shape[-2:] != (rows, self.config.hidden):
+            raise ValueError(f"h must have shape ({rows}, {self.config.hidden}), a row per node; found {tuple(h.shape)}")
+        return Structure(batch, self.config.pos_dim, h.dtype)

@@ -1,0 +1,61 @@
+r"""CutEnc: the representation of a subtree of the block-cut tree, bottom-up.
+
+.. math::
+    \bar h_{\delta_u}^{(l)} = MLP\Big( h_u^{(l-1)} + \sum_{B \in \chi(u)} MLP\big( \tilde h_B^{(l)} + \sum_{v \in \chi(B)}
+    \bar h_{\delta_v}^{(l)} \big) \Big) \text{ at a cut node } u, \quad 0 \text{ elsewhere}
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .bi_enc import local_children
+from .config import PlanEConfig
+from .linear import matvec
+from .mlp import MLP
+from .recursion import alternate
+from .structure import Structure
+
+
+class CutEnc(nn.Module):
+    r"""bar h_u = MLP( h_u + sum over child blocks B of MLP( tilde h_B + sum over child cut nodes v of B of bar h_v ) ).
+
+    Shapes:
+        h (N, hidden), tilde (B, hidden) -> (K, hidden): a row per cut node, as in the batch.
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__()
+        options = {"depth": config.mlp_depth, "replicas": replicas}
+        self.inner = MLP(config.hidden, config.hidden, config.width, **options)
+        self.outer = MLP(config.hidden, config.hidden, config.width, **options)
+
+    def forward(self, h: Tensor, tilde: Tensor, s: Structure) -> Tensor:
+        at_cuts = s.node_cut.transposed @ h
+        return self._composed(at_cuts, tilde, s) if self.outer.is_simple else self._plain(at_cuts, tilde, s)
+
+    def _composed(self, at_cuts: Tensor, tilde: Tensor, s: Structure) -> Tensor:
+        """Two linear maps in a row become one: a cut node's value is the hidden layer of the outer MLP, a block's that of the inner."""
+        outer_in, outer_out = self.outer.linears
+        inner_in, inner_out = self.inner.linears
+        cuts = outer_in(at_cuts) + s.cut_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
+        blocks = inner_in(tilde) + s.block_children * matvec(inner_in.weight, outer_out.bias).unsqueeze(-2)
+        to_cuts, to_blocks = outer_in.weight @ inner_out.weight, inner_in.weight @ outer_out.weight
+        return outer_out(alternate(cuts, blocks, to_cuts, to_blocks, s.block_cut_steps))
+
+    def _plain(self, at_cuts: Tensor, tilde: Tensor, s: Structure) -> Tensor:
+        """The same for MLPs of any depth, level by level."""
+        levels, below, messages = [], None, None
+        for step in s.block_cut_steps:
+            values = (at_cuts if step.into_a else tilde)[..., slice(*step.rows), :]
+            sources = messages if step.into_a else below
+            if sources is not None:
+                values = values + local_children(step) @ sources
+            if step.into_a:
+                below = self.outer(values)
+                levels.append(below)
+            else:
+                messages = self.inner(values)
+        return torch.cat(levels, dim=-2) if levels else at_cuts
+

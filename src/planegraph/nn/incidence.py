@@ -1,0 +1,117 @@
+"""Sums along an incidence: y = A x for a sparse 0/1 matrix A whose rows and whose transpose's rows are both at hand.
+
+Every message of the model is such a sum: neighbours of a node, darts of a walk, SPQR nodes of a node, children in a tree. A row is
+a run of entries (``begin`` to ``end``), each the id of a row of x (``index``; None: the entry itself), or a single id per row. -1 is
+nothing. The gradient is the same sum along the transpose, so neither direction scatters: results do not depend on the order of
+threads, and nothing is read back from a device.
+
+On the CPU the sums run in the core; on CUDA in a Triton kernel (or, without Triton, as torch operations). O(entries * width).
+Leading dimensions are replicas with ids of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+
+from .. import _core
+
+try:
+    from . import triton_kernels
+except ImportError:  # no Triton: torch operations do
+    triton_kernels = None
+
+
+class Rows(NamedTuple):
+    """One direction of an incidence, as int32 tensors: either (begin, end, index or None) or a single ``index`` per row."""
+
+    index: Tensor | None
+    begin: Tensor | None = None
+    end: Tensor | None = None
+
+    @staticmethod
+    def of_ptr(ptr: Tensor, index: Tensor | None = None) -> Rows:
+        """Runs that follow each other."""
+        return Rows(index, ptr[..., :-1], ptr[..., 1:])
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return (self.index if self.begin is None else self.begin).shape[-1]
+
+
+class Incidence(NamedTuple):
+    """``rows`` sums x into y; ``columns``, its transpose, sums the gradient of y into that of x."""
+
+    rows: Rows
+    columns: Rows
+
+    @property
+    def transposed(self) -> Incidence:
+        """The same incidence from the other side."""
+        return Incidence(self.columns, self.rows)
+
+    def __matmul__(self, x: Tensor) -> Tensor:
+        """The sum y_r of x_c over all entries (r, c)."""
+        return _Sum.apply(x, self.rows, self.columns)
+
+
+class _Sum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, rows: Rows, columns: Rows) -> Tensor:
+        ctx.rows, ctx.columns = rows, columns
+        return sum_rows(x, rows)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        return _Sum.apply(gradient, ctx.columns, ctx.rows), None, None
+
+
+def sum_rows(x: Tensor, rows: Rows, out: Tensor | None = None, add: bool = False) -> Tensor:
+    """The sums themselves, without a gradient; into ``out`` if given, added to what is there if ``add``."""
+    if out is None:
+        out = x.new_empty(*x.shape[:-2], rows.count, x.shape[-1])
+    if out.numel() == 0:
+        return out
+    if x.shape[-2] == 0:
+        return out if add else out.zero_()
+    if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):
+        return _on_cpu(x, rows, out, add)
+    if x.is_cuda and triton_kernels is not None:
+        return triton_kernels.sum_rows(x, rows, out, add)
+    return _in_torch(x, rows, out, add)
+
+
+def _on_cpu(x: Tensor, rows: Rows, out: Tensor, add: bool) -> Tensor:
+    if x.dim() > 2:
+        for k in range(x.shape[0]):
+            _on_cpu(x[k], Rows(*(None if t is None else t[k] for t in rows)), out[k], add)
+        return out
+    if x.stride(-1) != 1:
+        x = x.contiguous()
+    pointers = [0 if t is None else t.data_ptr() for t in rows]
+    double = x.dtype == torch.float64
+    _core.sum_rows(x.data_ptr(), x.stride(0), *pointers, rows.count, x.shape[1], out.data_ptr(), out.stride(0), double, add)
+    return out
+
+
+def _in_torch(x: Tensor, rows: Rows, out: Tensor, add: bool) -> Tensor:
+    """For any device and dtype; slower."""
+    if x.dim() > 2:
+        for k in range(x.shape[0]):
+            _in_torch(x[k], Rows(*(None if t is None else t[k] for t in rows)), out[k], add)
+        return out
+    if rows.begin is None:
+        row, column = torch.arange(rows.count, device=x.device), rows.index.long()
+    else:
+        counts = (rows.end - rows.begin).long()
+        row = torch.repeat_interleave(torch.arange(rows.count, device=x.device), counts)
+        before = torch.cumsum(counts, 0) - counts
+        entry = torch.arange(len(row), device=x.device) - before[row] + rows.begin[row]
+        column = entry if rows.index is None else rows.index[entry].long()
+    kept = column >= 0
+    if not add:
+        out.zero_()
+    return out.index_add_(0, row[kept], x[column[kept]])

@@ -1,0 +1,50 @@
+"""Linear maps, with or without a leading replica dimension, so that many seeds train in one step with the same modules.
+
+A module made with ``replicas=R`` has parameters with a leading dimension R and maps (R, rows, width) tensors, each replica by its own
+weights. Everything else in this folder is written for either.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x W^T + b, for each replica if the weight has a leading dimension."""
+    if weight.dim() == 2:
+        return F.linear(x, weight, bias)
+    if bias is None:
+        return torch.bmm(x, weight.mT)
+    return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
+
+
+def matvec(weight: Tensor, vector: Tensor) -> Tensor:
+    """W v, for each replica."""
+    return (weight @ vector.unsqueeze(-1)).squeeze(-1)
+
+
+class Linear(nn.Module):
+    """A linear map from ``inputs`` to ``outputs``; initialised as ``torch.nn.Linear``."""
+
+    def __init__(self, inputs: int, outputs: int, replicas: int | None = None) -> None:
+        super().__init__()
+        lead = () if replicas is None else (replicas,)
+        self.weight = nn.Parameter(torch.empty(*lead, outputs, inputs))
+        self.bias = nn.Parameter(torch.empty(*lead, outputs))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Uniform within 1 / sqrt(inputs)."""
+        bound = 1 / math.sqrt(self.weight.shape[-1])
+        nn.init.uniform_(self.weight, -bound, bound)
+        nn.init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return linear(x, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return " x ".join(map(str, self.weight.shape))

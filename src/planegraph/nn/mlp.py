@@ -1,0 +1,109 @@
+"""Multi-layer perceptrons, and the two ways in which the model saves work around them without changing the function.
+
+A linear map of a concatenation is a sum of linear maps: each part is mapped where it lives (nodes, edges, positions) and then gathered.
+A sum of linear maps is a linear map of the sum: the last map of an MLP under a sum is applied once per sum, its bias times the number
+of summands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from .config import Norm
+from .incidence import Incidence
+from .linear import Linear, linear
+from .norm import make_norm
+
+
+class MLP(nn.Module):
+    """Linear maps with ReLU between them (none at the end), ``depth`` of them; an optional norm and dropout before each ReLU's successor.
+
+    Args:
+        inputs, outputs, width: widths of the input, the output and in between.
+    """
+
+    def __init__(
+        self,
+        inputs: int,
+        outputs: int,
+        width: int,
+        depth: int = 2,
+        norm: Norm = "none",
+        dropout: float = 0.0,
+        replicas: int | None = None,
+    ) -> None:
+        super().__init__()
+        widths = [inputs, *[width] * (depth - 1), outputs]
+        self.linears = nn.ModuleList(Linear(a, b, replicas) for a, b in zip(widths, widths[1:], strict=False))
+        norms = [make_norm(norm, w, replicas) for w in widths[1:-1]]
+        self.norms = nn.ModuleList(n for n in norms if n is not None)
+        self.dropout = dropout
+
+    @property
+    def first(self) -> Linear:
+        """The first linear map."""
+        return self.linears[0]
+
+    @property
+    def last(self) -> Linear:
+        """The last linear map."""
+        return self.linears[-1]
+
+    @property
+    def is_simple(self) -> bool:
+        """Two linear maps and a ReLU between them, nothing else: what can be composed with its neighbours."""
+        return len(self.linears) == 2 and len(self.norms) == 0 and not (self.dropout and self.training)
+
+    def activate(self, x: Tensor, k: int, mask: Tensor | None) -> Tensor:
+        """What follows the k-th linear map, unless that is the last."""
+        if len(self.norms):
+            x = self.norms[k](x, mask)
+        x = torch.relu(x)
+        return F.dropout(x, self.dropout, self.training) if self.dropout else x
+
+    def after_first(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The rest of the MLP, given the value of its first linear map."""
+        for k, layer in enumerate(self.linears[1:]):
+            x = layer(self.activate(x, k, mask))
+        return x
+
+    def before_last(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The input of the last linear map, given the value of the first."""
+        for k, layer in enumerate(self.linears[1:-1]):
+            x = layer(self.activate(x, k, mask))
+        return self.activate(x, len(self.linears) - 2, mask)
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        return self.after_first(self.first(x), mask)
+
+
+class SumOfMLP(MLP):
+    """sum over the entries i of a row of MLP( part_1[i] || part_2[i] || ... ); see the head of this file for how.
+
+    Args:
+        widths: of the parts.
+    """
+
+    def __init__(self, widths: Sequence[int], outputs: int, width: int, **options) -> None:
+        super().__init__(sum(widths), outputs, width, **options)
+        self.widths = tuple(widths)
+
+    def parts_of_first(self) -> tuple[Tensor, ...]:
+        """The weight of the first linear map, by part."""
+        return self.first.weight.split(self.widths, dim=-1)
+
+    def sums(self, entries: Tensor, segments: Incidence, mask: Tensor | None = None) -> Tensor:
+        """The sums of what the last linear map gets, given the first one's values at the entries (bias included)."""
+        if len(self.linears) == 1:
+            return segments @ entries
+        return segments @ self.before_last(entries, mask)
+
+    def finish(self, sums: Tensor, counts: Tensor) -> Tensor:
+        """The last linear map, once per sum of so many entries."""
+        if len(self.linears) == 1:
+            return sums
+        return linear(sums, self.last.weight) + counts * self.last.bias.unsqueeze(-2)

@@ -1,0 +1,205 @@
+"""What PlanE and the baselines have in common: encoders, pooling, readout, checks of the batch, saving and loading.
+
+A model computes h^(1), ..., h^(L) for all nodes; z_G = MLP( || over layers of the sum of h_u^(l) over u in V ).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import torch
+from torch import Tensor, nn
+
+from ..data.batch import PlanarBatch
+from ..data.fingerprint import VERSION, parse_fingerprint
+from ..errors import FormatError, InvalidGraphError, MissingDependencyError
+from .config import PlanEConfig
+from .features import make_encoder
+from .mlp import MLP
+from .structure import Structure
+
+
+class GraphModel(nn.Module):
+    """The base of all models; a subclass computes the node representations of each layer (:meth:`run_layers`).
+
+    Args:
+        config: all settings.
+        replicas: None, or how many copies with weights of their own run side by side on stacked batches (``PlanarBatch.stack``).
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__()
+        self.config, self.replicas = config, replicas
+        self.node_encoder = make_encoder(config.node_features, config.hidden, "node features x", replicas)
+        self.edge_encoder = None
+        if config.edge_features is not None:
+            self.edge_encoder = make_encoder(config.edge_features, config.hidden, "edge features edge_attr", replicas)
+
+    def _add_readout(self) -> None:
+        """Last, so that the parameters stand in the order of the computation."""
+        c = self.config
+        inputs = c.hidden * (c.layers if c.pooling == "all" else 1)
+        options = {"depth": c.mlp_depth, "norm": c.norm, "dropout": c.dropout_readout, "replicas": self.replicas}
+        self.readout = MLP(inputs, c.outputs, c.width, **options)
+
+    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
+        """h^(1), ..., h^(L), given h^(0) and the edge representations."""
+        raise NotImplementedError
+
+    # ---- what users call ----------------------------------------------------------------------------------------------------
+
+    def forward(self, batch: Any) -> Tensor:
+        """(G, outputs): the outputs of all graphs of a PlanarBatch or of a PyG batch of PlanarData."""
+        batch = self.prepare(batch)
+        return self.readout(self._pool(batch), batch.graph_mask)
+
+    def embed(self, batch: Any) -> Tensor:
+        """(G, layers * hidden): the sums of the node representations, layer beside layer (or of the last layer only)."""
+        return self._pool(self.prepare(batch))
+
+    def node_embeddings(self, batch: Any) -> Tensor:
+        """(N, hidden): the node representations of the last layer, nodes in the order of the batch."""
+        return self._layers(self.prepare(batch))[0][-1]
+
+    def _layers(self, batch: PlanarBatch) -> tuple[list[Tensor], Structure]:
+        dtype = next(self.parameters()).dtype
+        s = Structure(batch, self.config.pos_dim, dtype)
+        h = self.node_encoder(batch.x, batch.layout.num_nodes)
+        edges = None if self.edge_encoder is None else self.edge_encoder(batch.edge_attr, batch.layout.num_rows)
+        return self.run_layers(h, edges, s), s
+
+    def _pool(self, batch: PlanarBatch) -> Tensor:
+        layers, s = self._layers(batch)
+        chosen = layers if self.config.pooling == "all" else layers[-1:]
+        return s.node_graph.transposed @ torch.cat(chosen, dim=-1)
+
+    # ---- what is wrong with a batch -----------------------------------------------------------------------------------------
+
+    def prepare(self, batch: Any) -> PlanarBatch:
+        """The batch as a PlanarBatch that this model can read, or an error that says why not."""
+        if not isinstance(batch, PlanarBatch):
+            batch = _from_pyg(batch)
+        if batch.num_graphs == 0:
+            raise InvalidGraphError("the batch has no graphs")
+        stacked = batch.index.shape[0] if batch.index.dim() > 1 else None
+        if stacked != self.replicas:
+            raise InvalidGraphError(f"the model has {self.replicas or 'no'} replicas; the batch has {stacked or 'none'}")
+        if batch.fingerprint is not None:
+            self._check_labels(batch.fingerprint)
+        return batch
+
+    def _check_labels(self, fingerprint: str) -> None:
+        found = parse_fingerprint(fingerprint)
+        if found.version != VERSION:
+            raise FormatError(f"the batch has format version {found.version}; this planegraph reads {VERSION}. Pack the data again")
+        for what, features, labels in (
+            ("x", self.config.node_features, found.node_labels),
+            ("edge_attr", self.config.edge_features, found.edge_labels),
+        ):
+            if features is not None and what not in labels:
+                raise InvalidGraphError(
+                    f"the model reads {what}, but the graphs were decomposed with the labels {', '.join(labels) or 'none'}: ties between "
+                    f"walks were broken without {what}, so outputs would depend on the order of the input. Pack the data with {what} among the labels"
+                )
+
+    # ---- files ---------------------------------------------------------------------------------------------------------------
+
+    def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
+        """Writes ``config.json`` and ``model.safetensors``, each to a temporary name first."""
+        if self.replicas is not None:
+            raise ValueError("a stack of models is not saved as one; save the models of unstack()")
+        folder = Path(folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        save = _safetensors("save")
+        state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
+        settings = {"model": type(self).__name__, "format": 1, "config": self.config.to_dict()}
+        _write(folder / "model.safetensors", save(state))
+        _write(folder / "config.json", (json.dumps(settings, indent=2) + "\n").encode())
+
+    @classmethod
+    def from_pretrained(cls, folder: str | os.PathLike[str]) -> Self:
+        """The model that :meth:`save_pretrained` wrote, in evaluation mode; equal bit for bit."""
+        path = Path(folder) / "config.json"
+        try:
+            settings = json.loads(path.read_text(encoding="utf-8"))
+            name, config = settings["model"], PlanEConfig.from_dict(settings["config"])
+        except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path} does not hold the settings of a model: {error}") from error
+        if name != cls.__name__:
+            raise FormatError(f"{path} is a {name}; use {name}.from_pretrained")
+        file = Path(folder) / "model.safetensors"
+        try:
+            state = _safetensors("load")(file.read_bytes())
+            model = cls(config)
+            dtypes = {value.dtype for value in state.values() if value.is_floating_point()}
+            if len(dtypes) == 1:
+                model = model.to(dtypes.pop())
+            model.load_state_dict(state)
+        except MissingDependencyError:
+            raise
+        except Exception as error:
+            raise FormatError(f"{file} does not hold the weights of this model: {error}") from error
+        return model.eval()
+
+    # ---- replicas --------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def stack(cls, models: Sequence[Self]) -> Self:
+        """One model whose replicas have the weights of these models of equal config; for ``PlanarBatch.stack``."""
+        models = list(models)
+        if not models:
+            raise ValueError("there is nothing to stack")
+        if any(m.config != models[0].config or type(m) is not type(models[0]) for m in models):
+            raise ValueError("only models of one class and config can be stacked")
+        stacked = type(models[0])(models[0].config, replicas=len(models)).to(next(models[0].parameters()))
+        states = [m.state_dict() for m in models]
+        stacked.load_state_dict({name: torch.stack([state[name] for state in states]) for name in states[0]})
+        return stacked.train(models[0].training)
+
+    def unstack(self) -> list[Self]:
+        """The replicas as models of their own."""
+        if self.replicas is None:
+            raise ValueError("this model has no replicas")
+        state, out = self.state_dict(), []
+        for k in range(self.replicas):
+            model = type(self)(self.config).to(next(self.parameters()))
+            model.load_state_dict({name: value[k] for name, value in state.items()})
+            out.append(model.train(self.training))
+        return out
+
+    def __repr__(self) -> str:
+        count = sum(p.numel() for p in self.parameters())
+        c = self.config
+        kind = f"{c.layers} layers of width {c.hidden}"
+        return f"{type(self).__name__}({kind}, {count:,} parameters{'' if self.replicas is None else f', {self.replicas} replicas'})"
+
+
+def _from_pyg(batch: Any) -> PlanarBatch:
+    from ..data.pyg import planar_batch
+
+    return planar_batch(batch)
+
+
+def _safetensors(name: str) -> Any:
+    try:
+        import safetensors.torch
+    except ImportError:
+        raise MissingDependencyError("saving and loading models needs safetensors: pip install safetensors") from None
+    return getattr(safetensors.torch, name)
+
+
+def _write(path: Path, data: bytes) -> None:
+    """All of it under the final name, or nothing."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)

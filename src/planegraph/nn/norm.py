@@ -1,0 +1,78 @@
+"""Norms whose statistics ignore padding: batch norm over the real rows, layer norm per row, or nothing."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .config import Norm
+
+_EPS = 1e-5
+
+
+def make_norm(kind: Norm, width: int, replicas: int | None) -> nn.Module | None:
+    """The norm of this kind, or None."""
+    if kind == "none":
+        return None
+    return (BatchNorm if kind == "batch" else LayerNorm)(width, replicas)
+
+
+class _Affine(nn.Module):
+    def __init__(self, width: int, replicas: int | None = None) -> None:
+        super().__init__()
+        lead = () if replicas is None else (replicas,)
+        self.weight = nn.Parameter(torch.ones(*lead, width))
+        self.bias = nn.Parameter(torch.zeros(*lead, width))
+
+    def _affine(self, x: Tensor) -> Tensor:
+        return x * self.weight.unsqueeze(-2) + self.bias.unsqueeze(-2)
+
+
+class LayerNorm(_Affine):
+    """Each row to mean 0 and variance 1, then an affine map."""
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        mean = x.mean(-1, keepdim=True)
+        centred = x - mean
+        variance = centred.square().mean(-1, keepdim=True)
+        return self._affine(centred * torch.rsqrt(variance + _EPS))
+
+
+class BatchNorm(_Affine):
+    """Each column to mean 0 and variance 1 over the real rows of the batch (in evaluation: by running averages), then an affine map.
+
+    As ``torch.nn.BatchNorm1d``, but rows where ``mask`` is False do not count, and a batch with a single row or none is no error: it has no
+    variance, so its running average is left as it was.
+    """
+
+    def __init__(self, width: int, replicas: int | None = None, momentum: float = 0.1) -> None:
+        super().__init__(width, replicas)
+        self.momentum = momentum
+        self.register_buffer("running_mean", torch.zeros_like(self.weight.data))
+        self.register_buffer("running_var", torch.ones_like(self.weight.data))
+
+    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        if not self.training:
+            scale = torch.rsqrt(self.running_var + _EPS).unsqueeze(-2)
+            return self._affine((x - self.running_mean.unsqueeze(-2)) * scale)
+        if mask is None:
+            count = x.new_full((1, 1), float(x.shape[-2]))
+            real = None
+        else:
+            real = mask.unsqueeze(-1).to(x.dtype)
+            count = real.sum(-2, keepdim=True)
+        at_least_one = count.clamp(min=1)
+        mean = (x if real is None else x * real).sum(-2, keepdim=True) / at_least_one
+        centred = x - mean
+        if real is not None:
+            centred = centred * real
+        variance = centred.square().sum(-2, keepdim=True) / at_least_one
+        self._remember(mean.detach(), variance.detach(), count)
+        return self._affine(centred * torch.rsqrt(variance + _EPS))
+
+    def _remember(self, mean: Tensor, variance: Tensor, count: Tensor) -> None:
+        some, several = (count > 0).to(mean.dtype), (count > 1).to(mean.dtype)
+        unbiased = variance * count / (count - 1).clamp(min=1)
+        with torch.no_grad():
+            self.running_mean += (self.momentum * some * (mean - self.running_mean.unsqueeze(-2))).squeeze(-2)
+            self.running_var += (self.momentum * several * (unbiased - self.running_var.unsqueeze(-2))).squeeze(-2)

@@ -1,0 +1,22 @@
+"""Positional embeddings: p_x = [sin(x f), cos(x f)] with f from 1 down to 1/64 in a geometric series of pos_dim / 2 terms."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+_SLOWEST = 1 / 64
+
+
+def position_table(largest: int, pos_dim: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """Row v is p_x for x = v - 1: positions count from 1 in the tables and from 0 here; 0, a plain set, is x = -1.
+
+    >>> position_table(1, 2, torch.float64, torch.device("cpu"))[1].tolist()
+    [0.0, 1.0]
+    """
+    half = pos_dim // 2
+    exponent = torch.arange(half, dtype=torch.float64, device=device) / max(half - 1, 1)
+    frequency = _SLOWEST**exponent
+    x = torch.arange(-1, largest, dtype=torch.float64, device=device)
+    angle = x[:, None] * frequency
+    return torch.cat([angle.sin(), angle.cos()], dim=1).to(dtype)

@@ -1,0 +1,71 @@
+r"""TriEnc: the representation of an SPQR component from its canonical walk.
+
+.. math::
+    \hat h_C^{(l)} = MLP\Big( \sum_{i=1}^{|\omega|} MLP\big( h_{\omega[i]}^{(l-1)} \,\|\, \hat h_{\omega[i],\omega[i+1]} \,\|\,
+    p_{\kappa[i]} \,\|\, p_i \big) \Big)
+
+The edge term is there only with edge features (E-BasePlanE); at a virtual edge it is the ones vector, or a learned one.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .config import PlanEConfig
+from .linear import linear, matvec
+from .mlp import MLP, SumOfMLP
+from .structure import Structure
+
+_TYPES = 4  # S, P, Q, R
+
+
+class TriEnc(nn.Module):
+    r"""hat h_C = MLP( sum_i MLP( h_{omega[i]} || e_{omega[i], omega[i+1]} || p_{kappa[i]} || p_i ) ).
+
+    Shapes:
+        h (N, hidden), edges (F, hidden) or None -> (C, hidden), rows as in the batch.
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__()
+        d, self.has_edges = config.hidden, config.edge_features is not None
+        options = {"depth": config.mlp_depth, "norm": config.norm, "replicas": replicas}
+        widths = (d, d, 2 * config.pos_dim) if self.has_edges else (d, 2 * config.pos_dim)
+        self.inner = SumOfMLP(widths, d, config.width, dropout=config.dropout_walk, **options)
+        if config.mlp_per_type:
+            self.outer = nn.ModuleList(MLP(d, d, config.width, **options) for _ in range(_TYPES))
+        else:
+            self.outer = MLP(d, d, config.width, **options)
+        self.virtual = None
+        if self.has_edges and config.virtual_edge == "learned":
+            self.virtual = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), d))
+            nn.init.normal_(self.virtual)
+
+    def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+        sums = self.inner.sums(self._entries(h, edges, s), s.spqr_walk, s.batch.walk_mask)
+        if isinstance(self.outer, nn.ModuleList):
+            x, kinds = self.inner.finish(sums, s.walk_length), s.batch.spqr_type
+            masks = [kinds == t for t in range(_TYPES)]
+            return sum(torch.where(m.unsqueeze(-1), mlp(x, m), 0) for mlp, m in zip(self.outer, masks, strict=True))
+        return self.outer.after_first(self._first_of_outer(sums, s), s.batch.spqr_mask)
+
+    def _entries(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+        """The first linear map of the inner MLP at each walk entry: nodes, edges and positions are mapped where they are."""
+        w_node, *w_edge, w_position = self.inner.parts_of_first()
+        nodes = s.walk_node @ linear(h, w_node)
+        if not w_edge:
+            return linear(s.walk_positions, w_position, self.inner.first.bias) + nodes
+        ones = w_edge[0].sum(-1) if self.virtual is None else matvec(w_edge[0], self.virtual)
+        weight = torch.cat([w_position, ones.unsqueeze(-1)], dim=-1)
+        positions = linear(s.walk_positions_and_virtual, weight, self.inner.first.bias)
+        return positions + nodes + s.walk_row @ linear(edges, w_edge[0])
+
+    def _first_of_outer(self, sums: Tensor, s: Structure) -> Tensor:
+        """The first linear map of the outer MLP after the last of the inner one, as one map."""
+        first = self.outer.first
+        if len(self.inner.linears) == 1:
+            return first(sums)
+        last = self.inner.last
+        mapped = linear(sums, first.weight @ last.weight, first.bias)
+        return mapped + s.walk_length * matvec(first.weight, last.bias).unsqueeze(-2)

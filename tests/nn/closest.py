@@ -1,0 +1,68 @@
+"""The closest two of many vectors, exactly and in about O(n log n).
+
+The gap of two vectors is |a - b| / max(|a|, |b|), in Euclidean norms. A projection on a unit direction never makes a difference
+longer, so a pair closer than the best one known lies in a short window of the sorted projections. A pair with gap at most g has
+norms within a factor 1 - g of each other, which makes the window of row i as long as g |a_i| / (1 - g), however large others are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+CHUNK = 1 << 14  # pairs compared at a time
+
+
+class Closest(NamedTuple):
+    gap: float
+    i: int
+    j: int
+
+
+def closest_pair(vectors: np.ndarray, directions: int = 4, seed: int = 0) -> Closest:
+    """The pair of rows with the smallest gap (exact if it is below 1/2); rows that are equal have gap 0.
+
+    >>> closest_pair(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1e-3]])).gap
+    0.0009999995000003748
+    """
+    assert len(vectors) > 1
+    assert np.isfinite(vectors).all()
+    norms = np.linalg.norm(vectors, axis=1)
+    units = np.random.default_rng(seed).standard_normal((directions, vectors.shape[1]))
+    units /= np.linalg.norm(units, axis=1, keepdims=True)
+    best = Closest(np.inf, -1, -1)
+    for unit in units:  # neighbours in a few directions: a good first guess
+        order = np.argsort(vectors @ unit)
+        best = min(best, _best_of(vectors, norms, order[:-1], order[1:]))
+    return min(best, _within(vectors, norms, units[0], best.gap))
+
+
+def _within(vectors: np.ndarray, norms: np.ndarray, unit: np.ndarray, gap: float) -> Closest:
+    """The closest pair among all that can have at most this gap."""
+    order = np.argsort(vectors @ unit)
+    projected, gap = (vectors @ unit)[order], min(gap, 0.5)
+    rounding = 1e-13 * norms[order]
+    ends = np.searchsorted(projected, projected + gap * norms[order] / (1 - gap) + rounding, side="right")
+    counts = np.maximum(ends - np.arange(len(order)) - 1, 0)
+    best, begin = Closest(np.inf, -1, -1), 0
+    while begin < len(order):
+        end = max(begin + 1, int(np.searchsorted(np.cumsum(counts[begin:]), CHUNK)) + begin)
+        first = np.repeat(np.arange(begin, end), counts[begin:end])
+        starts = np.cumsum(counts[begin:end]) - counts[begin:end]
+        second = first + 1 + np.arange(len(first)) - np.repeat(starts, counts[begin:end])
+        best = min(best, _best_of(vectors, norms, order[first], order[second]))
+        begin = end
+    return best
+
+
+def _best_of(vectors: np.ndarray, norms: np.ndarray, first: np.ndarray, second: np.ndarray) -> Closest:
+    if not len(first):
+        return Closest(np.inf, -1, -1)
+    best = Closest(np.inf, -1, -1)
+    for begin in range(0, len(first), CHUNK):
+        i, j = first[begin : begin + CHUNK], second[begin : begin + CHUNK]
+        gaps = np.linalg.norm(vectors[i] - vectors[j], axis=1) / np.maximum(np.maximum(norms[i], norms[j]), np.finfo(float).tiny)
+        k = int(np.argmin(gaps))
+        best = min(best, Closest(float(gaps[k]), int(i[k]), int(j[k])))
+    return best

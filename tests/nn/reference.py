@@ -1,0 +1,274 @@
+"""BasePlanE and E-BasePlanE, slowly: the paper's equations with Python loops over ``Decomposition`` objects of single graphs.
+
+``Reference(model)`` reads the parameters of a fast model by name (the same tensors, so that their gradients can be compared) and its
+config; nothing else is shared. Every vector is a tensor of its own. The only thing that looks at several graphs at once is a batch
+norm, which is why all maps take the rows of all graphs together. Dropout is left out.
+
+Positions p_x = (sin x f, cos x f) with x counted from 0; a plain set of darts has no positions, which its tables say as 0, so x = -1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+import planegraph as pg
+
+from .examples import Example
+
+EPS = 1e-5  # of the norms
+
+Vectors = list[Tensor]
+
+
+@dataclass
+class Sample:
+    """One graph: its decomposition, the embedding of each dart, and what the current layer has computed so far."""
+
+    example: Example
+    decomposition: pg.Decomposition
+    h: Vectors
+    dart: dict[tuple[int, int], Tensor]
+    hat: Vectors = field(default_factory=list)  # per SPQR node C
+    tilde: Vectors = field(default_factory=list)  # per block B
+    bar: dict[int, Tensor] = field(default_factory=dict)  # per cut node u
+
+    @property
+    def neighbours(self) -> list[list[int]]:
+        near: list[list[int]] = [[] for _ in self.h]
+        for u, v in self.example.edges.tolist():
+            near[u].append(v)
+            near[v].append(u)
+        return near
+
+
+class Reference:
+    """The slow model with the parameters of the fast one."""
+
+    def __init__(self, model: torch.nn.Module) -> None:
+        self.config = model.config
+        self.parameters = dict(model.named_parameters())
+        self.buffers = dict(model.named_buffers())
+        self.training = model.training
+        self.dtype = next(model.parameters()).dtype
+        self.seen: dict[str, Tensor] = {}  # the rows that each batch norm got in training mode
+
+    # ---- z_G = MLP( ||_l sum_u h_u^(l) ) -------------------------------------------------------------------------------
+
+    def __call__(self, examples: Sequence[Example], on_nonplanar: str = "raise") -> Tensor:
+        """Graph outputs, one row per example."""
+        return torch.stack(self.mlp("readout", list(self.embed(examples, on_nonplanar))))
+
+    def embed(self, examples: Sequence[Example], on_nonplanar: str = "raise") -> Tensor:
+        """The pooled sums of all layers (or of the last) side by side, one row per example."""
+        layers = self.node_embeddings(examples, on_nonplanar)
+        chosen = layers if self.config.pooling == "all" else layers[-1:]
+        rows = [torch.cat([self.total(h) for h in per_layer]) for per_layer in zip(*chosen, strict=True)]
+        return torch.stack(rows)
+
+    def node_embeddings(self, examples: Sequence[Example], on_nonplanar: str = "raise") -> list[list[Vectors]]:
+        """h_u^(l) as ``[layer][graph][node]``, layers counted from 1."""
+        samples = [self.sample(example, on_nonplanar) for example in examples]
+        out = []
+        for layer in range(self.config.layers):
+            name, config = f"layers.{layer}", self.config
+            if config.triconnected or config.biconnected or config.cut:
+                self.tri_enc(f"{name}.tri_enc", samples)
+            if config.biconnected or config.cut:
+                self.bi_enc(f"{name}.bi_enc", samples)
+            if config.cut:
+                self.cut_enc(f"{name}.cut_enc", samples)
+            self.update(f"{name}.update", samples)
+            out.append([sample.h for sample in samples])
+        return out
+
+    # ---- h^(0) and the dart embeddings ------------------------------------------------------------------------------------
+
+    def sample(self, example: Example, on_nonplanar: str) -> Sample:
+        h = self.encode("node_encoder", self.config.node_features, example.x, example.n)
+        dart: dict[tuple[int, int], Tensor] = {}
+        if self.config.edge_features is not None:
+            darts = example.darts()
+            for e, (u, v) in enumerate(example.edges.tolist()):
+                there, back = self.encode("edge_encoder", self.config.edge_features, darts[e], 2)
+                dart[u, v], dart[v, u] = there, back
+        return Sample(example, pg.decompose(example.build(), on_nonplanar), h, dart)
+
+    def encode(self, name: str, features: object, values: object, rows: int) -> Vectors:
+        if features is None:
+            return [self.parameters[f"{name}.constant"]] * rows
+        if hasattr(features, "sizes"):
+            tables = [self.parameters[f"{name}.tables.{c}"] for c in range(len(features.sizes))]
+            return [sum(table[int(k)] for table, k in zip(tables, row, strict=True)) for row in values]
+        weight, bias = self.parameters[f"{name}.linear.weight"], self.parameters[f"{name}.linear.bias"]
+        return [weight @ torch.as_tensor(row, dtype=self.dtype) + bias for row in values]
+
+    # ---- TriEnc: hat h_C = MLP( sum_i MLP( h_w[i] || e_w[i],w[i+1] || p_kappa[i] || p_i ) ) -----------------------------------
+
+    def tri_enc(self, name: str, samples: list[Sample]) -> None:
+        entries = self.mlp_of_all(f"{name}.inner", [self.walk_entries(name, s) for s in samples])
+        sums = []
+        for sample, values in zip(samples, entries, strict=True):
+            rest = iter(values)
+            sums.append([self.total([next(rest) for _ in c.walk]) for c in sample.decomposition.spqr_nodes])
+        if self.config.mlp_per_type:
+            hats = self.outer_per_type(f"{name}.outer", samples, sums)
+        else:
+            hats = self.mlp_of_all(f"{name}.outer", sums)
+        for sample, hat in zip(samples, hats, strict=True):
+            sample.hat = hat
+
+    def walk_entries(self, name: str, sample: Sample) -> Vectors:
+        entries = []
+        for c in sample.decomposition.spqr_nodes:
+            for v, edge, kappa, position in zip(c.walk, c.walk_edges, c.kappa, c.positions, strict=True):
+                parts = [sample.h[v]]
+                if self.config.edge_features is not None:
+                    parts.append(self.virtual(name) if edge is None else sample.dart[v, self.other_end(sample, edge, v)])
+                entries.append(torch.cat([*parts, self.position(kappa), self.position(position)]))
+        return entries
+
+    def virtual(self, name: str) -> Tensor:
+        if self.config.virtual_edge == "learned":
+            return self.parameters[f"{name}.virtual"]
+        return torch.ones(self.config.hidden, dtype=self.dtype)
+
+    @staticmethod
+    def other_end(sample: Sample, edge: int, v: int) -> int:
+        a, b = sample.example.edges[edge].tolist()
+        assert v in (a, b), "a walk leaves an end of its edge"
+        return b if v == a else a
+
+    def outer_per_type(self, name: str, samples: list[Sample], sums: list[Vectors]) -> list[Vectors]:
+        out: list[dict[int, Tensor]] = [{} for _ in samples]
+        for number, letter in enumerate("SPQR"):
+            chosen = [[c.index for c in s.decomposition.spqr_nodes if c.type == letter] for s in samples]
+            rows = [[mine[i] for i in index] for mine, index in zip(sums, chosen, strict=True)]
+            for result, index, values in zip(out, chosen, self.mlp_of_all(f"{name}.{number}", rows), strict=True):
+                result.update(zip(index, values, strict=True))
+        return [[result[i] for i in range(len(result))] for result in out]
+
+    # ---- BiEnc: tilde h_C = MLP( hat h_C + sum_C' MLP( tilde h_C' || p_theta(C, C') ) ) -----------------------------------------
+
+    def bi_enc(self, name: str, samples: list[Sample]) -> None:
+        for sample in samples:
+            nodes = sample.decomposition.spqr_nodes
+            subtree: dict[int, Tensor] = {}
+            for c in sorted(nodes, key=lambda c: c.level):  # leaves first
+                children = [d for d in nodes if d.parent == c.index]
+                below = [torch.cat([subtree[d.index], self.position(d.theta)]) for d in children]
+                subtree[c.index] = self.mlp_of(
+                    f"{name}.outer", self.total([sample.hat[c.index], *self.mlp(f"{name}.inner", below)])
+                )
+            sample.tilde = [subtree[b.root] for b in sample.decomposition.blocks]
+
+    # ---- CutEnc: bar h_u = MLP( h_u + sum_B MLP( tilde h_B + sum_v bar h_v ) ) -------------------------------------------------------
+
+    def cut_enc(self, name: str, samples: list[Sample]) -> None:
+        for sample in samples:
+            blocks, cuts = sample.decomposition.blocks, sample.decomposition.cut_nodes
+            bar: dict[int, Tensor] = {}
+            for cut in sorted(cuts, key=lambda cut: cut.level):  # leaves first
+                inner = []
+                for b in blocks:
+                    if b.parent_cut == cut.index:
+                        grandchildren = [bar[c.node] for c in cuts if c.parent_block == b.index]
+                        inner.append(self.mlp_of(f"{name}.inner", self.total([sample.tilde[b.index], *grandchildren])))
+                bar[cut.node] = self.mlp_of(f"{name}.outer", self.total([sample.h[cut.node], *inner]))
+            sample.bar = bar
+
+    # ---- Update: h_u = f( g1 || g2 || g3 || g4 || bar h_u ) ---------------------------------------------------------------------------
+
+    def update(self, name: str, samples: list[Sample]) -> None:
+        config = self.config
+        terms: list[list[Vectors]] = []
+        if config.neighbours:
+            messages = self.messages(name, samples)
+            terms.append(self.g(f"{name}.g1", samples, lambda i, u: messages[i][u]))
+        if config.readout:
+            every = self.mlp(f"{name}.g2", [self.total(sample.h) for sample in samples])
+            terms.append([[every[i]] * len(sample.h) for i, sample in enumerate(samples)])
+        if config.triconnected:
+            around = [
+                [[s.hat[c.index] for c in s.decomposition.spqr_nodes if u in c.nodes] for u in range(len(s.h))] for s in samples
+            ]
+            terms.append(self.g(f"{name}.g3", samples, lambda i, u: around[i][u]))
+        if config.biconnected:
+            blocks = [
+                [[s.tilde[b.index] for b in s.decomposition.blocks if u in b.nodes] for u in range(len(s.h))] for s in samples
+            ]
+            terms.append(self.g(f"{name}.g4", samples, lambda i, u: blocks[i][u]))
+        if config.cut:
+            zero = torch.zeros(config.hidden, dtype=self.dtype)
+            terms.append([[s.bar.get(u, zero) for u in range(len(s.h))] for s in samples])
+        joined = [[torch.cat(parts) for parts in zip(*mine, strict=True)] for mine in zip(*terms, strict=True)]
+        for sample, h in zip(samples, self.mlp_of_all(f"{name}.f", joined), strict=True):
+            sample.h = h
+
+    def g(self, name: str, samples: list[Sample], others: Callable[[int, int], Vectors]) -> list[Vectors]:
+        """g(h_u + the sum of the others), for each node of each graph."""
+        rows = [[self.total([h, *others(i, u)]) for u, h in enumerate(sample.h)] for i, sample in enumerate(samples)]
+        return self.mlp_of_all(name, rows)
+
+    def messages(self, name: str, samples: list[Sample]) -> list[list[Vectors]]:
+        """What each node sums over its neighbours: h_v, or g5(h_v || e_v,u)."""
+        near = [sample.neighbours for sample in samples]
+        if self.config.edge_features is None:
+            return [[[s.h[v] for v in mine] for mine in n] for s, n in zip(samples, near, strict=True)]
+        rows = [
+            [torch.cat([s.h[v], s.dart[v, u]]) for u, mine in enumerate(n) for v in mine]
+            for s, n in zip(samples, near, strict=True)
+        ]
+        out = []
+        for values, n in zip(self.mlp_of_all(f"{name}.g5", rows), near, strict=True):
+            rest = iter(values)
+            out.append([[next(rest) for _ in mine] for mine in n])
+        return out
+
+    # ---- parts --------------------------------------------------------------------------------------------------------------
+
+    def position(self, value: int) -> Tensor:
+        """p_x of a kappa, position or theta of the tables, which count from 1."""
+        k = self.config.pos_dim // 2
+        f = [64.0 ** (-j / (k - 1)) if k > 1 else 1.0 for j in range(k)]
+        angle = torch.tensor([(value - 1) * y for y in f], dtype=torch.float64)
+        return torch.cat([angle.sin(), angle.cos()]).to(self.dtype)
+
+    def total(self, rows: Vectors) -> Tensor:
+        return sum(rows, start=torch.zeros(self.config.hidden, dtype=self.dtype))
+
+    def mlp_of(self, name: str, row: Tensor) -> Tensor:
+        return self.mlp(name, [row])[0]
+
+    def mlp_of_all(self, name: str, groups: list[Vectors]) -> list[Vectors]:
+        """The same map on the rows of all graphs."""
+        rest = iter(self.mlp(name, [row for rows in groups for row in rows]))
+        return [[next(rest) for _ in rows] for rows in groups]
+
+    def mlp(self, name: str, rows: Vectors) -> Vectors:
+        """Linear maps with ReLU between them, and a norm before each ReLU if the map has one."""
+        if not rows:
+            return []
+        depth = self.config.mlp_depth
+        x = torch.stack(rows)
+        for i in range(depth):
+            x = x @ self.parameters[f"{name}.linears.{i}.weight"].T + self.parameters[f"{name}.linears.{i}.bias"]
+            if i + 1 < depth:
+                x = self.norm(f"{name}.norms.{i}", x).relu()
+        return list(x)
+
+    def norm(self, name: str, x: Tensor) -> Tensor:
+        if f"{name}.weight" not in self.parameters:
+            assert self.config.norm == "none" or ".bi_enc." in name or ".cut_enc." in name, f"{name} is missing"
+            return x
+        if self.config.norm == "layer":
+            mean, variance = x.mean(1, keepdim=True), x.var(1, unbiased=False, keepdim=True)
+        elif self.training:
+            self.seen[name] = x.detach()
+            mean, variance = x.mean(0), x.var(0, unbiased=False)
+        else:
+            mean, variance = self.buffers[f"{name}.running_mean"], self.buffers[f"{name}.running_var"]
+        return (x - mean) / (variance + EPS).sqrt() * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]

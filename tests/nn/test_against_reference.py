@@ -1,0 +1,180 @@
+"""The fast model against the slow reference, in float64: outputs to 1e-10, gradients of all parameters to 1e-8.
+
+Differences are relative to scale: to the largest output (at least 1), and to the largest entry of a parameter's gradient (at least
+a thousandth of the largest of all gradients: what is zero but for rounding has no scale of its own).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import any_planar, seeds
+from torch import Tensor
+
+from .examples import KINDS, NO_FEATURES, Example, Kind, corner_cases, nasty, planar_zoo
+from .models import make_model, pack, small_config
+from .reference import Reference
+
+torch.set_num_threads(1)
+
+OUTPUT, GRADIENT = 1e-10, 1e-8
+PLAIN, EDGES, DARTS = Kind("categorical"), Kind("categorical", "categorical"), Kind("continuous", "continuous", darts=True)
+TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
+
+
+def only(*terms: str) -> dict[str, bool]:
+    return {term: term in terms for term in TERMS}
+
+
+ABLATIONS = (
+    [{term: False} for term in TERMS]
+    + [only(term) for term in TERMS]
+    + [only("neighbours", "readout"), only("triconnected", "cut")]
+)
+OPTIONS = [
+    {"mlp_depth": 1},
+    {"mlp_depth": 3},
+    {"mlp_width": 5},
+    {"mlp_depth": 3, "mlp_width": 11, "norm": "layer"},
+    {"mlp_per_type": True},
+    {"mlp_per_type": True, "mlp_depth": 1},
+    {"mlp_per_type": True, "norm": "batch"},
+    {"virtual_edge": "learned"},
+    {"pooling": "last"},
+    {"layers": 1},
+    {"layers": 4, "hidden": 5, "pos_dim": 2},
+    {"norm": "layer"},
+    {"norm": "batch"},
+    {"norm": "batch", "mlp_depth": 3},
+    {"norm": "batch", "mlp_depth": 1},
+]
+
+
+def show(options: dict) -> str:
+    return ",".join(f"{name}={value}" for name, value in options.items())
+
+
+def examples_of(kind: Kind, count: int, start: int = 0) -> list[Example]:
+    """A part of the zoo, spread over all families; different for different starts."""
+    zoo = planar_zoo()
+    step = len(zoo) // count
+    return [Example.of(zoo[i], kind, seed=i) for i in range(start % step, len(zoo), step)]
+
+
+def gradients(model: torch.nn.Module, outputs: Tensor) -> dict[str, Tensor]:
+    """Of a fixed random combination of the outputs; zero where a parameter has no part in them."""
+    weights = torch.randn(outputs.shape, generator=torch.Generator().manual_seed(1), dtype=outputs.dtype)
+    names, parameters = zip(*model.named_parameters(), strict=True)
+    found = torch.autograd.grad((weights * outputs).sum(), parameters, allow_unused=True)
+    return {n: torch.zeros_like(p) if g is None else g for n, p, g in zip(names, parameters, found, strict=True)}
+
+
+def assert_same(model: torch.nn.Module, examples: Sequence[Example], on_nonplanar: str = "raise") -> None:
+    slow = Reference(model)(examples, on_nonplanar)  # first: in training mode the fast model moves its running statistics
+    fast = model(pack(examples, on_nonplanar=on_nonplanar)[:])
+    assert fast.shape == slow.shape
+    assert torch.isfinite(slow).all()
+    difference = (fast - slow).abs().amax(1) / slow.abs().max().clamp(min=1)
+    worst = int(difference.argmax())
+    assert difference[worst] <= OUTPUT, f"outputs differ by {difference[worst]:.2g} on {examples[worst]}"
+    wanted = gradients(model, slow)
+    largest = max(float(g.abs().max()) for g in wanted.values() if g.numel())
+    for name, found in gradients(model, fast).items():
+        scale = max(float(wanted[name].abs().max()), 1e-3 * largest)
+        assert (found - wanted[name]).abs().max() <= GRADIENT * scale, f"gradient of {name}"
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_all_families(kind):
+    """100 graphs for each kind of features, 800 in all."""
+    assert_same(make_model(small_config(kind)), examples_of(kind, 100, start=KINDS.index(kind)))
+
+
+@pytest.mark.parametrize("kind", [PLAIN, EDGES, DARTS], ids=str)
+def test_one_graph_at_a_time(kind):
+    model = make_model(small_config(kind))
+    for example in examples_of(kind, 20, start=3):
+        assert_same(model, [example])
+
+
+@pytest.mark.parametrize("kind", [PLAIN, EDGES, DARTS], ids=str)
+def test_corner_cases(kind):
+    model = make_model(small_config(kind))
+    examples = [Example.of(g, kind, i) for i, g in enumerate(corner_cases())]
+    assert_same(model, examples)
+    for example in examples:
+        assert_same(model, [example])
+
+
+@pytest.mark.parametrize("options", ABLATIONS, ids=show)
+@pytest.mark.parametrize("kind", [NO_FEATURES, DARTS], ids=str)
+def test_ablations(options, kind):
+    assert_same(make_model(small_config(kind, **options)), examples_of(kind, 20, start=5))
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=show)
+@pytest.mark.parametrize("kind", [PLAIN, EDGES], ids=str)
+def test_options(options, kind):
+    assert_same(make_model(small_config(kind, **options)), examples_of(kind, 20, start=7))
+
+
+@pytest.mark.parametrize("options", [{}, {"mlp_depth": 3}, {"mlp_per_type": True}, {"hidden": 6, "mlp_width": 9}], ids=show)
+@pytest.mark.parametrize("kind", [PLAIN, EDGES, DARTS], ids=str)
+def test_batch_statistics(options, kind):
+    """Training mode: batch norms use the rows of all graphs of the batch, and nothing else."""
+    model = make_model(small_config(kind, norm="batch", **options)).train()
+    assert_same(model, examples_of(kind, 20, start=9))
+
+
+@pytest.mark.parametrize("kind", [PLAIN, EDGES], ids=str)
+def test_running_statistics(kind):
+    """As torch's batch norm keeps them: a tenth of the new, with the unbiased variance, which a single row does not have."""
+    model = make_model(small_config(kind, norm="batch", mlp_per_type=True)).train()
+    before = {name: value.clone() for name, value in model.named_buffers()}
+    examples = examples_of(kind, 20, start=2)
+    reference = Reference(model)
+    with torch.no_grad():
+        reference(examples)
+        model(pack(examples)[:])
+    assert before.keys() >= {f"{name}.running_{what}" for name in reference.seen for what in ("mean", "var")}
+    for name, value in model.named_buffers():
+        norm, _, what = name.rpartition(".running_")
+        rows = reference.seen.get(norm)
+        wanted = before[name]
+        if rows is not None and (what == "mean" or len(rows) > 1):
+            wanted = 0.9 * wanted + 0.1 * (rows.mean(0) if what == "mean" else rows.var(0))
+        torch.testing.assert_close(value, wanted, rtol=1e-10, atol=1e-10, msg=lambda _, name=name: name)
+
+
+@pytest.mark.parametrize("kind", [NO_FEATURES, DARTS], ids=str)
+def test_parts_that_are_not_planar(kind):
+    examples = [Example.of(g, kind, i) for i, g in enumerate(nasty()[60:130:2])]
+    assert_same(make_model(small_config(kind)), examples, "set")
+
+
+@given(any_planar(), st.sampled_from(KINDS), st.sampled_from([{}, *ABLATIONS, *OPTIONS]), seeds)
+@settings(max_examples=60)
+def test_random_graphs_and_options(g, kind, options, seed):
+    assert_same(make_model(small_config(kind, **options), seed), [Example.of(g, kind, seed)])
+
+
+def test_node_embeddings():
+    model, examples = make_model(small_config(EDGES)), examples_of(EDGES, 20)
+    wanted = [h for graph in Reference(model).node_embeddings(examples)[-1] for h in graph]
+    torch.testing.assert_close(model.node_embeddings(pack(examples)[:]), torch.stack(wanted), rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("kind", [PLAIN, DARTS], ids=str)
+def test_single_precision(kind):
+    """The same numbers in float32, to its precision."""
+    examples, batch = examples_of(kind, 40), pack(examples_of(kind, 40))[:]
+    model = make_model(small_config(kind))
+    with torch.no_grad():
+        slow = Reference(model)(examples)
+        fast = model.float()(batch)
+    assert fast.dtype == torch.float32
+    assert float((fast - slow).abs().max() / slow.abs().max()) < 1e-5

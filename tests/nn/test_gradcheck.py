@@ -1,0 +1,44 @@
+"""``torch.autograd.gradcheck``: gradients of the whole model against finite differences, for all parameters and the features."""
+
+from __future__ import annotations
+
+import graphs
+import pytest
+import torch
+from plain import disjoint_union
+from torch.func import functional_call
+
+from .examples import Example, Kind
+from .models import make_model, pack, small_config
+
+torch.set_num_threads(1)
+
+GRAPHS = (
+    disjoint_union(graphs.path(1), graphs.path(3)),
+    graphs.pendant(graphs.book(2), 0),
+    graphs.nested_k4(2),
+)
+CASES = (
+    (Kind("categorical"), {}),
+    (Kind("continuous", "continuous"), {"virtual_edge": "learned"}),
+    (Kind("continuous", "categorical", darts=True), {"mlp_per_type": True, "norm": "layer"}),
+    (Kind("none", "categorical"), {"norm": "batch"}),
+)
+
+
+@pytest.mark.parametrize(("kind", "options"), CASES, ids=lambda x: str(x))
+@pytest.mark.parametrize("training", [False, True])
+@pytest.mark.parametrize(("size", "fast"), [({"hidden": 2, "layers": 1}, False), ({"hidden": 6, "layers": 2}, True)])
+def test_parameters(kind, options, training, size, fast):
+    """Each entry of the Jacobian of a small model, and random combinations of them (``fast_mode``) of a larger one."""
+    model = make_model(small_config(kind, pos_dim=2, outputs=1, **size, **options)).train(training)
+    batch = pack([Example.of(g, kind, i) for i, g in enumerate(GRAPHS)])[:]
+    names, values = zip(*model.named_parameters(), strict=True)
+    buffers = {name: value.clone() for name, value in model.named_buffers()}
+
+    def outputs(*parameters):
+        state = dict(zip(names, parameters, strict=True)) | {name: value.clone() for name, value in buffers.items()}
+        return functional_call(model, state, (batch,))
+
+    inputs = tuple(value.detach().clone().requires_grad_() for value in values)
+    assert torch.autograd.gradcheck(outputs, inputs, eps=1e-6, atol=1e-5, rtol=1e-4, fast_mode=fast)
