@@ -13,45 +13,19 @@ the project; rows whose data are missing are listed as not measured. Exits with 
 
 from __future__ import annotations
 
-import argparse
-import json
-import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypeVar
 
 import numpy as np
 import workloads
 from measure import cpu_seconds, machine, wall_seconds
+from table import Row, Table, arguments, report
 from yardsticks import YARDSTICKS, measure_all
 
 import planegraph as pg
-
-DATA = Path(os.environ.get("PLANEGRAPH_DATA") or Path(__file__).resolve().parents[2] / "shared" / "data")
-Data = TypeVar("Data")
-
-
-@dataclass
-class Row:
-    """One line of the table. ``value`` and ``must`` are seconds unless ``unit`` says otherwise; without ``must`` it only informs."""
-
-    task: str
-    value: float
-    must: float | None = None
-    unit: str = "s"
-    at_least: bool = False  # the value must reach ``must`` from below, not stay under it
-    best_elsewhere: str = ""
-    yardsticks: dict[str, float | None] = field(default_factory=dict)
-
-    @property
-    def passed(self) -> bool:
-        if self.must is None:
-            return True
-        return self.value >= self.must if self.at_least else self.value <= self.must
 
 
 def everything(batch: pg.GraphBatch, codes: bool = True, threads: int = 1) -> pg.PackedDecomposition:
@@ -67,17 +41,14 @@ def single(g: pg.Graph) -> pg.GraphBatch:
     return pg.GraphBatch.from_graphs([g])
 
 
-class Benchmark:
-    """Generates the rows; each method yields those whose names were asked for."""
+class Core(Table):
+    """Each method yields the rows of one kind."""
+
+    yardsticks = tuple(YARDSTICKS)
 
     def __init__(self, root: Path, only: str, largest: int) -> None:
-        self.root = root
-        self.only = only.lower()
+        super().__init__(root, only)
         self.largest = largest
-        self.not_measured: list[str] = []
-
-    def wanted(self, *names: str) -> bool:
-        return any(self.only in name.lower() for name in names)
 
     def rows(self) -> Iterator[Row]:
         yield from self.molecules()
@@ -165,19 +136,6 @@ class Benchmark:
         if self.wanted(task):
             yield Row(task, peak_bytes(workloads.family(name, min(self.largest, 10**6))) / 1e9, 1.0, unit="GB")
 
-    def load(self, read: Callable[[], Data], *tasks: str) -> Data | None:
-        """What ``read`` reads for these tasks; None if none is wanted, or if the data are missing: then they are not measured."""
-        wanted = [task for task in tasks if self.wanted(task)]
-        if not wanted:
-            return None
-        try:
-            return read()
-        except FileNotFoundError as error:
-            for task in wanted:
-                print(f"{task:54} not measured: {error.filename} is missing", flush=True)
-            self.not_measured += wanted
-            return None
-
 
 def peak_bytes(g: pg.Graph) -> float:
     """Peak memory of a process that reads this graph and does all of it: interpreter, numpy, input and output included.
@@ -201,59 +159,12 @@ def peak_bytes(g: pg.Graph) -> float:
     return int(done.stdout)
 
 
-def shown(value: float | None, unit: str = "s") -> str:
-    if value is None:
-        return "-"
-    if unit != "s":
-        return f"{value:.3g} {unit}"
-    for scale, name in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
-        if value >= scale:
-            return f"{value / scale:.3g} {name}"
-    return f"{value / 1e-9:.3g} ns"
-
-
-def line(row: Row) -> str:
-    must = "" if row.must is None else ("≥ " if row.at_least else "≤ ") + shown(row.must, row.unit)
-    verdict = "    " if row.must is None else "ok  " if row.passed else "MISS"
-    cells = [f"{row.task:54}", f"{shown(row.value, row.unit):>9}", f"{must:>10}", verdict]
-    for name in YARDSTICKS:
-        yard = row.yardsticks.get(name)
-        ratio = f"x{row.value / yard:.3g}" if yard else ""
-        cells.append(f"{shown(yard, row.unit):>8} {ratio:<7}")
-    return " ".join(cells) + row.best_elsewhere
-
-
-def header() -> str:
-    names = " ".join(f"{name + ' x ours/it':<16}" for name in YARDSTICKS)
-    return f"{'task':54} {'ours':>9} {'must':>10}      {names}best known elsewhere"
-
-
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = arguments(__doc__)
     parser.add_argument("--quick", action="store_true", help="families at 10^5 nodes only")
-    parser.add_argument("--only", default="", metavar="TEXT", help="only rows whose name contains this text")
-    parser.add_argument("--json", type=Path, metavar="OUT", help="write the numbers to this file")
-    parser.add_argument("--data-root", type=Path, default=DATA, help=f"the benchmark data (default: {DATA})")
     args = parser.parse_args()
-    where = machine()
-    print("  ".join(f"{key}: {value}" for key, value in where.items()))
-    print(header())
-    rows = []
-    benchmark = Benchmark(args.data_root, args.only, 10**5 if args.quick else 10**6)
-    for row in benchmark.rows():
-        rows.append(row)
-        print(line(row), flush=True)
-    missing = benchmark.not_measured
-    if args.json:
-        result = {"machine": where, "rows": [asdict(r) | {"passed": r.passed} for r in rows], "not_measured": missing}
-        args.json.parent.mkdir(parents=True, exist_ok=True)
-        args.json.write_text(json.dumps(result, indent=1) + "\n")
-    missed = [row.task for row in rows if not row.passed]
-    print(f"{len(rows) - len(missed)} of {len(rows)} rows reach what they must" + "".join(f"\n  missed: {task}" for task in missed))
-    if missing:
-        print(f"{len(missing)} not measured: no data in {args.data_root}; set PLANEGRAPH_DATA or give --data-root")
-    unmeasured = bool(missing) and not args.quick
-    return 1 if missed or unmeasured or not (rows or missing) else 0
+    table = Core(args.data_root, args.only, 10**5 if args.quick else 10**6)
+    return report(table, machine(), args.json, complete=not args.quick)
 
 
 if __name__ == "__main__":

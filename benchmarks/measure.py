@@ -1,13 +1,15 @@
-"""How the benchmarks measure: thread CPU time, medians over repeats, and what machine it was."""
+"""How the benchmarks measure: CPU time, medians over repeats, peak memory, and what machine it was."""
 
 from __future__ import annotations
 
 import datetime
 import platform
+import resource
 import statistics
 import subprocess
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 
@@ -28,6 +30,27 @@ def _median(call: Callable[[], object], clock: Callable[[], float], repeats: int
         call()
         times.append(clock() - start)
     return statistics.median(times)
+
+
+def by_turns(calls: Mapping[str, Callable[[], object]], repeats: int = 15, warm_up: int = 2) -> dict[str, float]:
+    """Median CPU time of the whole process for each call, made by turns A B A B ..., so that a slow spell of the machine meets all."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for k in range(warm_up + repeats):
+        for name, call in calls.items():
+            start = time.process_time()
+            call()
+            if k >= warm_up:
+                times[name].append(time.process_time() - start)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def peak_bytes() -> int:
+    """The most memory this process has had so far. On Linux VmHWM: ru_maxrss of a child begins at what its parent had."""
+    status = Path("/proc/self/status")
+    for line in status.read_text().splitlines() if status.exists() else ():
+        if line.startswith("VmHWM"):
+            return int(line.split()[1]) * 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def machine() -> dict[str, str]:

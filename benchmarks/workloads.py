@@ -1,9 +1,13 @@
-"""The graphs of the speed table: molecules, TIGER maps, and families of any size with their nodes randomly renumbered."""
+"""The graphs of the speed tables: molecules, TIGER maps, and families of any size with their nodes randomly renumbered."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +15,8 @@ import planegraph as pg
 from planegraph import families
 
 
-def zinc(root: Path, count: int = 12_000) -> pg.GraphBatch:
-    """The first molecules of ZINC-12k, atom and bond types as labels."""
+def zinc_arrays(root: Path, count: int = 12_000) -> dict[str, np.ndarray]:
+    """The arguments of a GraphBatch of the first molecules of ZINC-12k, atom and bond types as labels."""
     d = np.load(root / "zinc" / "zinc12k_graphs.npz", allow_pickle=False)
     index = d["edge_index"].astype(np.int64)
     once = index[0] < index[1]
@@ -20,13 +24,39 @@ def zinc(root: Path, count: int = 12_000) -> pg.GraphBatch:
     node_ptr = d["node_ptr"][: count + 1].astype(np.int64)
     edge_ptr = kept[d["edge_ptr"][: count + 1]]
     m = edge_ptr[-1]
-    return pg.GraphBatch(
-        node_ptr,
-        edge_ptr,
-        index.T[once][:m],
-        node_labels=d["x"][: node_ptr[-1]].astype(np.int64),
-        edge_labels=d["edge_attr"][once][:m].astype(np.int64),
-    )
+    return {
+        "node_ptr": node_ptr,
+        "edge_ptr": edge_ptr,
+        "edges": index.T[once][:m],
+        "node_labels": d["x"][: node_ptr[-1]].astype(np.int64),
+        "edge_labels": d["edge_attr"][once][:m].astype(np.int64),
+    }
+
+
+def zinc(root: Path, count: int = 12_000) -> pg.GraphBatch:
+    """The same as a batch."""
+    return pg.GraphBatch(**zinc_arrays(root, count))
+
+
+def zinc_targets(root: Path) -> np.ndarray:
+    """The penalised logP of all 12,000 molecules."""
+    return np.load(root / "zinc" / "zinc12k_graphs.npz", allow_pickle=False)["y"].reshape(-1).astype(np.float32)
+
+
+def zinc_smiles(root: Path) -> list[str]:
+    """All 12,000 molecules as text."""
+    with gzip.open(root / "zinc" / "zinc12k.csv.gz", "rt", newline="") as file:
+        return [row["smiles"] for row in csv.DictReader(file)]
+
+
+def qm9_cc(root: Path, part: str = "val") -> tuple[pg.GraphBatch, np.ndarray]:
+    """QM9_CC: molecules without features, and their clustering coefficients scaled to 0..1."""
+    with gzip.open(root / "plane" / f"CC_{part}.json.gz", "rt") as file:
+        found: list[dict[str, Any]] = json.load(file)
+    pairs = [np.array(g["edge_index"], np.int64).reshape(2, -1) for g in found]
+    once = [index.T[index[0] < index[1]] for index in pairs]
+    batch = pg.GraphBatch(np.cumsum([0, *(len(g["x"]) for g in found)]), np.cumsum([0, *map(len, once)]), np.concatenate(once))
+    return batch, ((np.array([g["y"][0] for g in found]) - 0.06) / 0.1).astype(np.float32)
 
 
 def tiger(root: Path, size: str) -> pg.Graph:

@@ -81,7 +81,9 @@ def test_a_model_whose_walks_ignore_its_features_fails():
     model, example = make_model(small_config(kind)), Example.of(graphs.prism(5), kind, seed=1)
 
     def careless(data):
-        return model.embed(PackedDataset.from_pyg([data], node_attrs=())[:])
+        batch = PackedDataset.from_pyg([data], node_attrs=())[:]
+        batch.fingerprint = None  # by which the model would refuse it
+        return model.embed(batch)
 
     with pytest.raises(AssertionError, match="depends on the numbering"):
         assert_invariant(careless, example.to_pyg())

@@ -4,24 +4,18 @@
 #include <algorithm>
 #include <cstring>
 
-// one copy of the loops per vector width, chosen when the library is loaded
-#if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && \
-    !defined(__SANITIZE_THREAD__)
-#define PLANEGRAPH_WIDE __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define PLANEGRAPH_WIDE
-#endif
+#include "wide.hpp"
 
 namespace planegraph {
 namespace {
 
 template <class Float>
-inline void add_row(Float* __restrict y, const Float* __restrict x, i64 width) {
+PLANEGRAPH_INLINE void add_row(Float* __restrict y, const Float* __restrict x, i64 width) {
   for (i64 k = 0; k < width; ++k) y[k] += x[k];
 }
 
 template <class Float>
-inline void start_row(Float* y, const Float* x, i64 width, bool add) {
+PLANEGRAPH_INLINE void start_row(Float* y, const Float* x, i64 width, bool add) {
   if (add) {
     add_row(y, x, width);
   } else {
@@ -30,7 +24,7 @@ inline void start_row(Float* y, const Float* x, i64 width, bool add) {
 }
 
 template <class Float>
-inline void sum_all(Rows<const Float> x, const Entries& e, i64 width, Rows<Float> y, bool add) {
+PLANEGRAPH_INLINE void sum_all(Rows<const Float> x, const Entries& e, i64 width, Rows<Float> y, bool add) {
   for (i64 r = 0; r < e.rows; ++r) {
     Float* to = y.data + r * y.stride;
     bool started = add;

@@ -23,8 +23,8 @@ class Closest(NamedTuple):
 def closest_pair(vectors: np.ndarray, directions: int = 4, seed: int = 0) -> Closest:
     """The pair of rows with the smallest gap (exact if it is below 1/2); rows that are equal have gap 0.
 
-    >>> closest_pair(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 1e-3]])).gap
-    0.0009999995000003748
+    >>> closest_pair(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.5], [2.0, 0.5]]))[1:]
+    (0, 2)
     """
     assert len(vectors) > 1
     assert np.isfinite(vectors).all()

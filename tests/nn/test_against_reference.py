@@ -7,6 +7,7 @@ a thousandth of the largest of all gradients: what is zero but for rounding has 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 import torch
@@ -14,6 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import any_planar, seeds
 from torch import Tensor
+
+from planegraph.nn import Categorical
 
 from .examples import KINDS, NO_FEATURES, Example, Kind, corner_cases, nasty, planar_zoo
 from .models import make_model, pack, small_config
@@ -178,3 +181,10 @@ def test_single_precision(kind):
         fast = model.float()(batch)
     assert fast.dtype == torch.float32
     assert float((fast - slow).abs().max() / slow.abs().max()) < 1e-5
+
+
+@pytest.mark.parametrize("sizes", [(3, 2), (3, 2000)], ids=str)
+def test_many_categories(sizes):
+    """Small and large embedding tables are read in different ways."""
+    config = replace(small_config(EDGES), node_features=Categorical(sizes), edge_features=Categorical((1500, 3)))
+    assert_same(make_model(config), examples_of(EDGES, 10))

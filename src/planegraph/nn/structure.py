@@ -91,11 +91,20 @@ class Structure:
     # ---- positions -----------------------------------------------------------------------------------------------------------
 
     @cached_property
-    def _positions(self) -> Tensor:
-        return position_table(self.layout.max_position, self.pos_dim, self.dtype, self.batch.device)
+    def positions(self) -> Tensor:
+        """(largest position + 1, pos_dim): the embedding of each position, for each replica."""
+        table = position_table(self.layout.max_position, self.pos_dim, self.dtype, self.batch.device)
+        return table.expand(*self.batch.index.shape[:-1], *table.shape)
+
+    @cached_property
+    def walk_row_or_virtual(self) -> Tensor:
+        """Walk entries: the row of edge features, or at virtual edges the number of such rows."""
+        rows = self.batch.walk_row
+        return torch.where(rows < 0, self.layout.num_rows, rows).to(torch.int32)
 
     def _at(self, values: Tensor) -> Tensor:
-        return self._positions.index_select(0, values.reshape(-1)).view(*values.shape, self.pos_dim)
+        table = self.positions if self.positions.dim() == 2 else self.positions[0]
+        return table.index_select(0, values.reshape(-1)).view(*values.shape, self.pos_dim)
 
     @cached_property
     def walk_positions(self) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from .config import PlanEConfig
 from .linear import linear, matvec
 from .mlp import MLP, SumOfMLP
+from .relu_sum import can_fuse, relu_sum
 from .structure import Structure
 
 _TYPES = 4  # S, P, Q, R
@@ -43,23 +44,35 @@ class TriEnc(nn.Module):
             nn.init.normal_(self.virtual)
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
-        sums = self.inner.sums(self._entries(h, edges, s), s.spqr_walk, s.batch.walk_mask)
+        sums = self._sums(h, edges, s)
         if isinstance(self.outer, nn.ModuleList):
             x, kinds = self.inner.finish(sums, s.walk_length), s.batch.spqr_type
             masks = [kinds == t for t in range(_TYPES)]
             return sum(torch.where(m.unsqueeze(-1), mlp(x, m), 0) for mlp, m in zip(self.outer, masks, strict=True))
         return self.outer.after_first(self._first_of_outer(sums, s), s.batch.spqr_mask)
 
-    def _entries(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
-        """The first linear map of the inner MLP at each walk entry: nodes, edges and positions are mapped where they are."""
+    def _sums(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+        """The sums over walks that the last map of the inner MLP gets; nodes, edges and positions are mapped where they are."""
         w_node, *w_edge, w_position = self.inner.parts_of_first()
-        nodes = s.walk_node @ linear(h, w_node)
+        nodes, bias = linear(h, w_node), self.inner.first.bias
+        virtual = None
+        if w_edge:
+            virtual = w_edge[0].sum(-1) if self.virtual is None else matvec(w_edge[0], self.virtual)
+        if self.inner.is_simple and can_fuse(h):
+            kappa, position = w_position.split(s.pos_dim, dim=-1)
+            tables = [nodes, linear(s.positions, kappa, bias), linear(s.positions, position)]
+            indices = [s.batch.walk_node, s.batch.walk_kappa, s.batch.walk_pos]
+            if w_edge:
+                tables.append(torch.cat([linear(edges, w_edge[0]), virtual.unsqueeze(-2)], dim=-2))
+                indices.append(s.walk_row_or_virtual)
+            return relu_sum(tables, indices, s.spqr_walk.rows)
         if not w_edge:
-            return linear(s.walk_positions, w_position, self.inner.first.bias) + nodes
-        ones = w_edge[0].sum(-1) if self.virtual is None else matvec(w_edge[0], self.virtual)
-        weight = torch.cat([w_position, ones.unsqueeze(-1)], dim=-1)
-        positions = linear(s.walk_positions_and_virtual, weight, self.inner.first.bias)
-        return positions + nodes + s.walk_row @ linear(edges, w_edge[0])
+            entries = linear(s.walk_positions, w_position, bias) + s.walk_node @ nodes
+        else:
+            weight = torch.cat([w_position, virtual.unsqueeze(-1)], dim=-1)
+            entries = linear(s.walk_positions_and_virtual, weight, bias) + s.walk_node @ nodes
+            entries = entries + s.walk_row @ linear(edges, w_edge[0])
+        return self.inner.sums(entries, s.spqr_walk, s.batch.walk_mask)
 
     def _first_of_outer(self, sums: Tensor, s: Structure) -> Tensor:
         """The first linear map of the outer MLP after the last of the inner one, as one map."""

@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from .config import PlanEConfig
 from .linear import linear, matvec
 from .mlp import MLP, SumOfMLP
+from .relu_sum import can_fuse, relu_sum
 from .structure import Structure
 
 _G = {"neighbours": "g1", "readout": "g2", "triconnected": "g3", "biconnected": "g4"}
@@ -86,6 +87,9 @@ class Update(nn.Module):
         if self.g5 is None:
             return s.neighbours @ h
         w_node, w_edge = self.g5.parts_of_first()
-        nodes = s.dart_source @ linear(h, w_node, self.g5.first.bias)
-        entries = nodes + s.dart_row @ linear(edges, w_edge)
-        return self.g5.finish(self.g5.sums(entries, s.node_darts, s.batch.dart_mask), s.degree)
+        of_nodes, of_edges = linear(h, w_node, self.g5.first.bias), linear(edges, w_edge)
+        if self.g5.is_simple and can_fuse(h):
+            sums = relu_sum([of_nodes, of_edges], [s.batch.dart_source, s.batch.dart_row], s.node_darts.rows)
+        else:
+            sums = self.g5.sums(s.dart_source @ of_nodes + s.dart_row @ of_edges, s.node_darts, s.batch.dart_mask)
+        return self.g5.finish(sums, s.degree)
