@@ -18,19 +18,25 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench asan tsan fuzz lint clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-learning asan tsan fuzz lint clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
 
-# Two stamps: the tools that build, then the package with its development extra (rebuilt when the core changes).
+# Three stamps: the tools that build, PyTorch, then the package with its development extra (rebuilt when the core changes).
 $(VENV)/.tools: constraints-dev.txt
 	@echo "Setting up the virtual environment $(VENV)"
 	test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	$(PY) -m pip install -q -c constraints-dev.txt scikit-build-core nanobind cmake ninja
 	touch $@
 
-$(VENV)/.package: $(VENV)/.tools pyproject.toml CMakeLists.txt $(CORE) $(FOLDERS)
+# alone and by its exact version: asked for by a range, as the extra does, pip may choose a build that brings a GPU's libraries along
+$(VENV)/.torch: $(VENV)/.tools
+	@echo "Installing PyTorch"
+	$(PY) -m pip install -q -c constraints-dev.txt $(shell grep '^torch==' constraints-dev.txt)
+	touch $@
+
+$(VENV)/.package: $(VENV)/.torch pyproject.toml CMakeLists.txt $(CORE) $(FOLDERS)
 	@echo "Building planegraph; the first time takes a minute or two"
 	$(PY) -m pip install -q -c constraints-dev.txt --no-build-isolation -e '.[dev]'
 	touch $@
@@ -48,6 +54,9 @@ slow-test: setup  ## the tests that take minutes
 
 bench: setup  ## the speed table, also as JSON in build/benchmark.json
 	$(PY) benchmarks/core.py --json $(BUILD)/benchmark.json $(BENCH_ARGS)
+
+bench-learning: setup  ## the speed table of the learning library, also as JSON in build/benchmark-learning.json
+	$(PY) benchmarks/learning.py --json $(BUILD)/benchmark-learning.json $(BENCH_ARGS)
 
 # $(call cpp_tests,folder,cmake options): build the tests of the core without Python and run them
 define cpp_tests

@@ -73,7 +73,7 @@ def capture(step: Callable[[], None], optimizer: torch.optim.Optimizer) -> torch
     torch.cuda.current_stream().wait_stream(side)
     optimizer.zero_grad(set_to_none=True)
     graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
+    with torch.cuda.graph(graph, capture_error_mode="thread_local"):  # the loader pins memory in its thread meanwhile
         step()
     return graph
 

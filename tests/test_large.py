@@ -1,4 +1,4 @@
-"""What only large graphs do: numbering by many fronts from 2^17 nodes on, and large rigid components coded by the beginnings of their walks."""
+"""What only large graphs do: numbering by many fronts from 2^17 nodes on, large rigid components coded by their walks' beginnings."""
 
 from __future__ import annotations
 

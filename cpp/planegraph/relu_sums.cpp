@@ -40,7 +40,7 @@ PLANEGRAPH_INLINE void forward(const ReluSum<Float>& sum, Rows<Float> y) {
       for (i64 k = 0; k < width; ++k) {
         Float x = e.row[0][k];
         for (i32 t = 1; t < kTerms; ++t) x += e.row[t][k];
-        to[k] += x > 0 ? x : Float{0};
+        to[k] += x < 0 ? Float{0} : x;  // so that NaN stays NaN
       }
     }
   }
@@ -59,7 +59,7 @@ PLANEGRAPH_INLINE void backward(const ReluSum<Float>& sum, Rows<const Float> y_g
       for (i64 k = 0; k < width; ++k) {
         Float x = e.row[0][k];
         for (i32 t = 1; t < kTerms; ++t) x += e.row[t][k];
-        g[k] = x > 0 ? from[k] : Float{0};
+        g[k] = x <= 0 ? Float{0} : from[k];
       }
       for (i32 t = 0; t < kTerms; ++t) {
         Float* __restrict to = e.gradient[t];

@@ -50,6 +50,7 @@ OPTIONS = [
     {"pooling": "last"},
     {"layers": 1},
     {"layers": 4, "hidden": 5, "pos_dim": 2},
+    {"hidden": 37, "mlp_width": 70},
     {"norm": "layer"},
     {"norm": "batch"},
     {"norm": "batch", "mlp_depth": 3},

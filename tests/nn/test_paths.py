@@ -6,7 +6,7 @@ levels of the trees) and in the gradients and statistics of a training step.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import graphs
 import numpy as np
@@ -17,7 +17,7 @@ from torch import Tensor
 from torch_geometric.data import InMemoryDataset
 from torch_geometric.loader import DataLoader
 
-from planegraph.data import Capacity, PackedLoader, PlanarBatch
+from planegraph.data import Capacity, PackedDataset, PackedLoader, PlanarBatch
 from planegraph.data.pyg import planar_batch
 from planegraph.transforms import Planar
 
@@ -87,7 +87,7 @@ def by_pyg_one_by_one(examples: list[Example]) -> Iterator[PlanarBatch]:
 PATHS = (one_by_one, loaded, padded, padded_to_more, by_pyg, by_pyg_one_by_one)
 
 
-def outputs(model: torch.nn.Module, batches: Iterator[PlanarBatch]) -> Tensor:
+def outputs(model: torch.nn.Module, batches: Iterable[PlanarBatch]) -> Tensor:
     with torch.no_grad():
         return torch.cat([model(batch)[: batch.num_graphs] for batch in batches])
 
@@ -181,3 +181,13 @@ def test_pyg_dataset_on_disk(kind, tmp_path):
     model = make_model(small_config(kind))
     loader = DataLoader(Stored(str(tmp_path), examples), batch_size=SIZE)
     assert_close(outputs(model, map(planar_batch, loader)), outputs(model, packed(examples)))
+
+
+@pytest.mark.parametrize("group", ["single nodes", "no edges", "no nodes at all"])
+@pytest.mark.parametrize("kind", [Kind("categorical", "categorical"), CONTINUOUS], ids=str)
+def test_features_on_nothing(group, kind):
+    """A ``Graph`` without edges has no edge labels, and no label to break a tie by: a model that reads edge features still reads it."""
+    examples = [Example.of(g, kind, i) for i, g in enumerate(GROUPS[group])]
+    model = make_model(small_config(kind))
+    batch = PackedDataset.from_graphs([e.build() for e in examples])[:]
+    assert_close(outputs(model, [batch]), outputs(model, packed(examples)))

@@ -1,4 +1,4 @@
-"""Sums along incidences against dense matrices, the recursion against plain autograd, and the gradients of both."""
+"""Sums along incidences and of fused entries against dense matrices, the recursion against plain autograd, and their gradients."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import torch
 from planegraph.nn import incidence
 from planegraph.nn.incidence import Incidence, Rows, sum_rows
 from planegraph.nn.recursion import Step, alternate
+from planegraph.nn.relu_sum import MOST_TERMS, relu_sum
 
 from .models import DTYPES
 
@@ -99,6 +100,49 @@ def test_gradients_of_sums():
     assert torch.autograd.gradgradcheck(lambda x: (sums @ x).square(), x)
 
 
+def random_terms(terms: int, entries: int, width: int, dtype: torch.dtype, g: torch.Generator):
+    """Tables and an id into each for every entry, some of them nothing."""
+    tables = [
+        torch.randn(int(torch.randint(1, 9, (), generator=g)), width, generator=g, dtype=torch.float64).to(dtype)
+        for _ in range(terms)
+    ]
+    return tables, [int32(torch.randint(-1, len(t), (entries,), generator=g)) for t in tables]
+
+
+def relu_sum_by_autograd(tables, indices, matrix):
+    total = sum(torch.cat([t, torch.zeros_like(t[:1])])[i.long()] for t, i in zip(tables, indices, strict=True))  # -1: the last row
+    return matrix.to(total) @ total.relu()
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("terms", range(1, MOST_TERMS + 1))
+@pytest.mark.parametrize("width", [1, 3, 8, 33, 70])
+def test_relu_sum(dtype, terms, width):
+    g = torch.Generator().manual_seed(width)
+    for segments, entries in ((1, 1), (5, 0), (4, 30), (40, 60)):
+        rows, matrix = random_rows("runs", segments, entries, g)
+        tables, indices = random_terms(terms, entries, width, dtype, g)
+        tables = [t.requires_grad_(k != 1) for k, t in enumerate(tables)]  # one of them needs no gradient
+        found, expected = relu_sum(tables, indices, rows), relu_sum_by_autograd(tables, indices, matrix)
+        torch.testing.assert_close(found, expected)
+        weight = torch.randn(expected.shape, generator=g, dtype=torch.float64).to(dtype).T.contiguous().T
+        wanted = [t for t in tables if t.requires_grad]
+        for x, y in zip(*(torch.autograd.grad(z, wanted, weight) for z in (found, expected)), strict=True):
+            torch.testing.assert_close(x, y)
+
+
+def test_relu_sum_of_rows_apart_and_of_one_row():
+    g = torch.Generator().manual_seed(0)
+    rows, matrix = random_rows("runs", 4, 30, g)
+    (wide, other), indices = random_terms(2, 30, 12, torch.float64, g)
+    for tables in ([wide[:, 3:9], other[:, :6]], [wide[:1, :6].expand(len(wide), 6), other.T.contiguous().T[:, 2:8]]):
+        tables = [t.detach().requires_grad_() for t in tables]
+        found, expected = relu_sum(tables, indices, rows), relu_sum_by_autograd(tables, indices, matrix)
+        torch.testing.assert_close(found, expected)
+        for x, y in zip(*(torch.autograd.grad(z.square().sum(), tables) for z in (found, expected)), strict=True):
+            torch.testing.assert_close(x, y)
+
+
 def small_trees() -> tuple[int, int, list[Step]]:
     """Rows a: {0, 1, 2}, then {3, 4}, then {5}; rows b stand beside a in the first two slices, as the messages of BiEnc do."""
     begin, end = int32([0, 0, 0, 0, 2, 3]), int32([0, 0, 0, 2, 3, 5])
@@ -136,3 +180,13 @@ def test_recursion():
     for x, y in zip(*(torch.autograd.grad((weight * z).sum(), inputs) for z in (found, expected)), strict=True):
         torch.testing.assert_close(x, y)
     assert torch.autograd.gradcheck(lambda *x: alternate(*x, steps), inputs)
+
+
+def test_relu_sum_keeps_nan():
+    """As ``torch.relu`` does: a model that has diverged must not look well."""
+    x = torch.tensor([[float("nan"), 1.0], [2.0, -3.0]], requires_grad=True)
+    y = relu_sum([x], [int32([0, 1])], Rows(None, int32([0]), int32([2])))
+    expected = x.relu().sum(0, keepdim=True)
+    torch.testing.assert_close(y, expected, equal_nan=True)
+    for a, b in zip(*(torch.autograd.grad(z.sum(), x) for z in (y, expected)), strict=True):
+        torch.testing.assert_close(a, b, equal_nan=True)

@@ -6,6 +6,7 @@ from torch import Tensor, nn
 
 from .config import PlanEConfig
 from .conv import PlanEConv
+from .encoded import Encoded
 from .model import GraphModel
 from .structure import Structure
 
@@ -26,7 +27,7 @@ class BasePlanE(GraphModel):
         self.layers = nn.ModuleList(PlanEConv(config, replicas) for _ in range(config.layers))
         self._add_readout()
 
-    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
+    def run_layers(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> list[Tensor]:
         out = []
         for layer in self.layers:
             h = layer(h, s, edges)

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ..errors import MissingDependencyError
 from .config import PlanEConfig
+from .encoded import Encoded
 from .mlp import MLP
 from .model import GraphModel
 from .structure import Structure
@@ -49,10 +50,12 @@ class Baseline(GraphModel):
     def _mlp(config: PlanEConfig) -> MLP:
         return MLP(config.hidden, config.hidden, config.width, depth=config.mlp_depth, norm=config.norm)
 
-    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
+    def run_layers(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> list[Tensor]:
         if s.layout.padded:
             raise ValueError("the baselines read batches without padding")
         edge_index = torch.stack([s.batch.dart_source, s.batch.dart_target]).long()
+        if isinstance(edges, Encoded):
+            edges = edges.value()
         of_darts = () if edges is None else (edges.index_select(0, s.batch.dart_row),)
         out = []
         for layer in self.layers:
@@ -81,4 +84,4 @@ class GINE(Baseline):
     reads_edges = True
 
     def make_layer(self, config: PlanEConfig) -> nn.Module:
-        return _convolutions().GINEConv(self._mlp(config), train_eps=True, edge_dim=config.hidden)
+        return _convolutions().GINEConv(self._mlp(config), train_eps=True)

@@ -107,7 +107,9 @@ class PlanEConfig:
             if not 0 <= getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 0 and below 1; found {getattr(self, name)}")
         if not self.terms:
-            raise ValueError("Update has no term left: switch on at least one of neighbours, readout, triconnected, biconnected, cut")
+            raise ValueError(
+                "Update has no term left: switch on at least one of neighbours, readout, triconnected, biconnected, cut"
+            )
 
     @property
     def terms(self) -> tuple[str, ...]:

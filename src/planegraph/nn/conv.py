@@ -10,6 +10,7 @@ from ..data.batch import PlanarBatch
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
+from .encoded import Encoded
 from .structure import Structure
 from .tri_enc import TriEnc
 from .update import Update
@@ -43,7 +44,7 @@ class PlanEConv(nn.Module):
         self.cut_enc = CutEnc(config, replicas) if config.cut else None
         self.update = Update(config, replicas)
 
-    def forward(self, h: Tensor, batch: PlanarBatch | Structure | Any, edges: Tensor | None = None) -> Tensor:
+    def forward(self, h: Tensor, batch: PlanarBatch | Structure | Any, edges: Tensor | Encoded | None = None) -> Tensor:
         s = batch if isinstance(batch, Structure) else self._structure(h, batch)
         if (edges is None) != (self.config.edge_features is None):
             raise ValueError("give edge representations exactly if the config has edge_features")

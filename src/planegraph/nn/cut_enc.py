@@ -58,4 +58,3 @@ class CutEnc(nn.Module):
             else:
                 messages = self.inner(values)
         return torch.cat(levels, dim=-2) if levels else at_cuts
-

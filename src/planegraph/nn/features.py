@@ -10,6 +10,7 @@ from torch.nn import functional as F
 
 from ..errors import InvalidGraphError
 from .config import Categorical, Continuous, Features
+from .encoded import Encoded
 from .linear import Linear
 
 _ONE_HOT = 1024  # categories up to which embeddings are a product with a 0/1 matrix: its gradient is a product too, and no scatter
@@ -23,7 +24,12 @@ def make_encoder(features: Features, hidden: int, what: str, replicas: int | Non
     return kind(features, hidden, what, replicas)
 
 
-def _check(values: Tensor | None, features: Categorical | Continuous, what: str, integers: bool) -> Tensor:
+def _check(values: Tensor | None, rows: int, features: Categorical | Continuous, what: str, like: Tensor) -> Tensor:
+    """The values, if they are of the kind that the model reads; where there are no rows, none are needed."""
+    integers = isinstance(features, Categorical)
+    if values is None and rows == 0:
+        lead = like.shape[:-2]
+        return torch.empty(*lead, 0, features.width, dtype=torch.int32 if integers else like.dtype, device=like.device)
     wanted = f"{features.width} {'integer' if integers else 'float'} column{'' if features.width == 1 else 's'}"
     if values is None:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has none")
@@ -45,6 +51,10 @@ class ConstantEncoder(nn.Module):
     def forward(self, values: Tensor | None, rows: int) -> Tensor:
         return self.constant.unsqueeze(-2).expand(*self.constant.shape[:-1], rows, self.constant.shape[-1])
 
+    def factors(self, values: Tensor | None, rows: int) -> Tensor:
+        """There is nothing to compose."""
+        return self(values, rows)
+
 
 class ContinuousEncoder(nn.Module):
     """A linear map of float columns."""
@@ -55,7 +65,18 @@ class ContinuousEncoder(nn.Module):
         self.linear = Linear(features.width, hidden, replicas)
 
     def forward(self, values: Tensor | None, rows: int) -> Tensor:
-        return self.linear(_check(values, self.features, self.what, False).to(self.linear.weight.dtype))
+        return self.linear(self._values(values, rows))
+
+    def factors(self, values: Tensor | None, rows: int) -> Tensor | Encoded:
+        """The representations as features times weights, if that is smaller."""
+        weight = self.linear.weight
+        if weight.shape[-1] > weight.shape[-2]:
+            return self(values, rows)
+        return Encoded(self._values(values, rows), weight.mT, self.linear.bias)
+
+    def _values(self, values: Tensor | None, rows: int) -> Tensor:
+        weight = self.linear.weight
+        return _check(values, rows, self.features, self.what, weight).to(weight.dtype)
 
 
 class CategoricalEncoder(nn.Module):
@@ -72,18 +93,31 @@ class CategoricalEncoder(nn.Module):
         self.register_buffer("starts", torch.tensor(starts), persistent=False)
 
     def forward(self, values: Tensor | None, rows: int) -> Tensor:
-        values = _check(values, self.features, self.what, True)
-        self._check_range(values)
         table = torch.cat(list(self.tables), dim=-2)
-        total = table.shape[-2]
-        where = values.long() + self.starts
-        if total <= _ONE_HOT:
-            hot = table.new_zeros(*where.shape[:-1], total).scatter_(-1, where, 1)
-            return hot @ table
+        where = self._where(values, rows)
+        if table.shape[-2] <= _ONE_HOT:
+            return self._hot(where, table) @ table
         if table.dim() == 2:
             return F.embedding(where, table).sum(-2)
         replica = torch.arange(table.shape[0], device=table.device)[:, None, None]
-        return F.embedding(where + replica * total, table.flatten(0, 1)).sum(-2)
+        return F.embedding(where + replica * table.shape[-2], table.flatten(0, 1)).sum(-2)
+
+    def factors(self, values: Tensor | None, rows: int) -> Tensor | Encoded:
+        """The representations as a 0/1 matrix times the embeddings, if that is smaller."""
+        if sum(self.features.sizes) > self.tables[0].shape[-1]:
+            return self(values, rows)
+        table = torch.cat(list(self.tables), dim=-2)
+        return Encoded(self._hot(self._where(values, rows), table), table)
+
+    @staticmethod
+    def _hot(where: Tensor, table: Tensor) -> Tensor:
+        return table.new_zeros(*where.shape[:-1], table.shape[-2]).scatter_(-1, where, 1)
+
+    def _where(self, values: Tensor | None, rows: int) -> Tensor:
+        """Rows of the joined tables."""
+        values = _check(values, rows, self.features, self.what, self.tables[0])
+        self._check_range(values)
+        return values.long() + self.starts
 
     def _check_range(self, values: Tensor) -> None:
         """On the CPU only: elsewhere it would wait for the device."""

@@ -7,6 +7,7 @@ weights. Everything else in this folder is written for either.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -15,11 +16,31 @@ from torch.nn import functional as F
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b, for each replica if the weight has a leading dimension."""
-    if weight.dim() == 2:
-        return F.linear(x, weight, bias)
     if bias is None:
-        return torch.bmm(x, weight.mT)
-    return torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
+        return F.linear(x, weight) if weight.dim() == 2 else torch.bmm(x, weight.mT)
+    if x.is_cuda:
+        return _Affine.apply(x, weight, bias)
+    return F.linear(x, weight, bias) if weight.dim() == 2 else torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
+
+
+class _Affine(torch.autograd.Function):
+    """The same on CUDA, where summing the gradient of the bias as a product with ones is several times faster than a reduction."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+        ctx.save_for_backward(x, weight)
+        return F.linear(x, weight, bias) if weight.dim() == 2 else torch.baddbmm(bias.unsqueeze(-2), x, weight.mT)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        wants_x, wants_weight, wants_bias = ctx.needs_input_grad
+        ones = gradient.new_ones(*gradient.shape[:-2], 1, gradient.shape[-2]) if wants_bias else None
+        return (
+            gradient @ weight if wants_x else None,
+            gradient.mT @ x if wants_weight else None,
+            (ones @ gradient).squeeze(-2) if wants_bias else None,
+        )
 
 
 def matvec(weight: Tensor, vector: Tensor) -> Tensor:

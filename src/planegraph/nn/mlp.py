@@ -8,6 +8,7 @@ of summands.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -38,7 +39,7 @@ class MLP(nn.Module):
     ) -> None:
         super().__init__()
         widths = [inputs, *[width] * (depth - 1), outputs]
-        self.linears = nn.ModuleList(Linear(a, b, replicas) for a, b in zip(widths, widths[1:], strict=False))
+        self.linears = nn.ModuleList(Linear(a, b, replicas) for a, b in pairwise(widths))
         norms = [make_norm(norm, w, replicas) for w in widths[1:-1]]
         self.norms = nn.ModuleList(n for n in norms if n is not None)
         self.dropout = dropout

@@ -18,6 +18,7 @@ from ..data.batch import PlanarBatch
 from ..data.fingerprint import VERSION, parse_fingerprint
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .config import PlanEConfig
+from .encoded import Encoded
 from .features import make_encoder
 from .mlp import MLP
 from .structure import Structure
@@ -46,7 +47,7 @@ class GraphModel(nn.Module):
         options = {"depth": c.mlp_depth, "norm": c.norm, "dropout": c.dropout_readout, "replicas": self.replicas}
         self.readout = MLP(inputs, c.outputs, c.width, **options)
 
-    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
+    def run_layers(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> list[Tensor]:
         """h^(1), ..., h^(L), given h^(0) and the edge representations."""
         raise NotImplementedError
 
@@ -69,7 +70,7 @@ class GraphModel(nn.Module):
         dtype = next(self.parameters()).dtype
         s = Structure(batch, self.config.pos_dim, dtype)
         h = self.node_encoder(batch.x, batch.layout.num_nodes)
-        edges = None if self.edge_encoder is None else self.edge_encoder(batch.edge_attr, batch.layout.num_rows)
+        edges = None if self.edge_encoder is None else self.edge_encoder.factors(batch.edge_attr, batch.layout.num_rows)
         return self.run_layers(h, edges, s), s
 
     def _pool(self, batch: PlanarBatch) -> Tensor:
@@ -89,21 +90,22 @@ class GraphModel(nn.Module):
         if stacked != self.replicas:
             raise InvalidGraphError(f"the model has {self.replicas or 'no'} replicas; the batch has {stacked or 'none'}")
         if batch.fingerprint is not None:
-            self._check_labels(batch.fingerprint)
+            self._check_labels(batch)
         return batch
 
-    def _check_labels(self, fingerprint: str) -> None:
-        found = parse_fingerprint(fingerprint)
+    def _check_labels(self, batch: PlanarBatch) -> None:
+        found = parse_fingerprint(batch.fingerprint)
         if found.version != VERSION:
             raise FormatError(f"the batch has format version {found.version}; this planegraph reads {VERSION}. Pack the data again")
-        for what, features, labels in (
-            ("x", self.config.node_features, found.node_labels),
-            ("edge_attr", self.config.edge_features, found.edge_labels),
+        for what, features, labels, rows in (
+            ("x", self.config.node_features, found.node_labels, batch.layout.num_nodes),
+            ("edge_attr", self.config.edge_features, found.edge_labels, batch.layout.num_darts),
         ):
-            if features is not None and what not in labels:
+            if features is not None and rows and what not in labels:
                 raise InvalidGraphError(
-                    f"the model reads {what}, but the graphs were decomposed with the labels {', '.join(labels) or 'none'}: ties between "
-                    f"walks were broken without {what}, so outputs would depend on the order of the input. Pack the data with {what} among the labels"
+                    f"the model reads {what}, but the graphs were decomposed with the labels {', '.join(labels) or 'none'}: ties "
+                    f"between walks were broken without {what}, so outputs would depend on the order of the input. Pack the data "
+                    f"with {what} among the labels"
                 )
 
     # ---- files ---------------------------------------------------------------------------------------------------------------
@@ -175,7 +177,9 @@ class GraphModel(nn.Module):
         count = sum(p.numel() for p in self.parameters())
         c = self.config
         kind = f"{c.layers} layers of width {c.hidden}"
-        return f"{type(self).__name__}({kind}, {count:,} parameters{'' if self.replicas is None else f', {self.replicas} replicas'})"
+        return (
+            f"{type(self).__name__}({kind}, {count:,} parameters{'' if self.replicas is None else f', {self.replicas} replicas'})"
+        )
 
 
 def _from_pyg(batch: Any) -> PlanarBatch:

@@ -47,7 +47,12 @@ class _ReluSum(torch.autograd.Function):
 
 
 def _run(
-    segments: Rows, indices: Sequence[Tensor], tables: Sequence[Tensor], gradients: Sequence[Tensor | None], y: Tensor, backward: bool
+    segments: Rows,
+    indices: Sequence[Tensor],
+    tables: Sequence[Tensor],
+    gradients: Sequence[Tensor | None],
+    y: Tensor,
+    backward: bool,
 ) -> None:
     if y.dim() > 2:
         for k in range(y.shape[0]):

@@ -11,8 +11,10 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from .config import PlanEConfig
+from .encoded import Encoded, map_edges
 from .linear import linear, matvec
 from .mlp import MLP, SumOfMLP
 from .relu_sum import can_fuse, relu_sum
@@ -43,7 +45,7 @@ class TriEnc(nn.Module):
             self.virtual = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), d))
             nn.init.normal_(self.virtual)
 
-    def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+    def forward(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> Tensor:
         sums = self._sums(h, edges, s)
         if isinstance(self.outer, nn.ModuleList):
             x, kinds = self.inner.finish(sums, s.walk_length), s.batch.spqr_type
@@ -51,7 +53,7 @@ class TriEnc(nn.Module):
             return sum(torch.where(m.unsqueeze(-1), mlp(x, m), 0) for mlp, m in zip(self.outer, masks, strict=True))
         return self.outer.after_first(self._first_of_outer(sums, s), s.batch.spqr_mask)
 
-    def _sums(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+    def _sums(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> Tensor:
         """The sums over walks that the last map of the inner MLP gets; nodes, edges and positions are mapped where they are."""
         w_node, *w_edge, w_position = self.inner.parts_of_first()
         nodes, bias = linear(h, w_node), self.inner.first.bias
@@ -63,15 +65,15 @@ class TriEnc(nn.Module):
             tables = [nodes, linear(s.positions, kappa, bias), linear(s.positions, position)]
             indices = [s.batch.walk_node, s.batch.walk_kappa, s.batch.walk_pos]
             if w_edge:
-                tables.append(torch.cat([linear(edges, w_edge[0]), virtual.unsqueeze(-2)], dim=-2))
+                tables.append(torch.cat([map_edges(edges, w_edge[0]), virtual.unsqueeze(-2)], dim=-2))
                 indices.append(s.walk_row_or_virtual)
             return relu_sum(tables, indices, s.spqr_walk.rows)
         if not w_edge:
             entries = linear(s.walk_positions, w_position, bias) + s.walk_node @ nodes
         else:
-            weight = torch.cat([w_position, virtual.unsqueeze(-1)], dim=-1)
+            weight = torch.cat([w_position, F.pad(virtual.unsqueeze(-1), (0, 7))], dim=-1)
             entries = linear(s.walk_positions_and_virtual, weight, bias) + s.walk_node @ nodes
-            entries = entries + s.walk_row @ linear(edges, w_edge[0])
+            entries = entries + s.walk_row @ map_edges(edges, w_edge[0])
         return self.inner.sums(entries, s.spqr_walk, s.batch.walk_mask)
 
     def _first_of_outer(self, sums: Tensor, s: Structure) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .config import PlanEConfig
+from .encoded import Encoded, map_edges
 from .linear import linear, matvec
 from .mlp import MLP, SumOfMLP
 from .relu_sum import can_fuse, relu_sum
@@ -46,7 +47,13 @@ class Update(nn.Module):
         self.f = MLP(len(self.terms) * d, d, config.width, **options)
 
     def forward(
-        self, h: Tensor, edges: Tensor | None, hat: Tensor | None, tilde: Tensor | None, bar: Tensor | None, s: Structure
+        self,
+        h: Tensor,
+        edges: Tensor | Encoded | None,
+        hat: Tensor | None,
+        tilde: Tensor | None,
+        bar: Tensor | None,
+        s: Structure,
     ) -> Tensor:
         weights = dict(zip(self.terms, self.f.first.weight.split(h.shape[-1], dim=-1), strict=True))
         x = self._node_terms(weights, h, edges, hat, tilde, s)
@@ -59,7 +66,13 @@ class Update(nn.Module):
         return F.dropout(x, self.dropout, self.training) if self.dropout else x
 
     def _node_terms(
-        self, weights: dict[str, Tensor], h: Tensor, edges: Tensor | None, hat: Tensor | None, tilde: Tensor | None, s: Structure
+        self,
+        weights: dict[str, Tensor],
+        h: Tensor,
+        edges: Tensor | Encoded | None,
+        hat: Tensor | None,
+        tilde: Tensor | None,
+        s: Structure,
     ) -> Tensor:
         """What the first map of f makes of g1, g3 and g4, bias included: the last map of each g and the first of f are one map."""
         inputs = {}
@@ -83,11 +96,11 @@ class Update(nn.Module):
             return bias.unsqueeze(-2).expand(*h.shape[:-1], bias.shape[-1])
         return linear(torch.cat(hidden, dim=-1), torch.cat(maps, dim=-1), bias)
 
-    def _neighbours(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+    def _neighbours(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> Tensor:
         if self.g5 is None:
             return s.neighbours @ h
         w_node, w_edge = self.g5.parts_of_first()
-        of_nodes, of_edges = linear(h, w_node, self.g5.first.bias), linear(edges, w_edge)
+        of_nodes, of_edges = linear(h, w_node, self.g5.first.bias), map_edges(edges, w_edge)
         if self.g5.is_simple and can_fuse(h):
             sums = relu_sum([of_nodes, of_edges], [s.batch.dart_source, s.batch.dart_row], s.node_darts.rows)
         else:

@@ -1,0 +1,132 @@
+"""Batches and settings that a model must refuse, with an error that says what was wanted and what was found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+import planegraph as pg
+from planegraph.data import PackedDataset, PlanarBatch
+from planegraph.errors import FormatError, InvalidGraphError, NotPlanarError
+from planegraph.nn import BasePlanE, Categorical, Continuous, PlanEConfig, PlanEConv
+
+torch.set_num_threads(1)
+
+GRAPHS = pg.GraphBatch.from_graphs([pg.families.wheel(5), pg.families.path(4)])
+N, M = GRAPHS.num_nodes, GRAPHS.num_edges
+
+
+def batch(**features) -> PlanarBatch:
+    return PackedDataset.from_arrays(GRAPHS, **features)[[0, 1]]
+
+
+def model(**settings) -> BasePlanE:
+    return BasePlanE(PlanEConfig(hidden=4, layers=1, **settings))
+
+
+CATEGORIES = np.zeros((N, 1), np.int64)
+
+
+@pytest.mark.parametrize(
+    ("settings", "features", "message"),
+    [
+        ({"node_features": Categorical([3])}, {}, "reads x|reads 1 integer column"),
+        (
+            {"node_features": Categorical([3])},
+            {"x": np.zeros((N, 1), np.float32)},
+            "1 integer column; the batch has dtype torch.float32",
+        ),
+        ({"node_features": Categorical([3, 3])}, {"x": CATEGORIES}, "2 integer columns; the batch has 1"),
+        ({"node_features": Continuous(2)}, {"x": CATEGORIES}, "2 float columns; the batch has dtype torch.int32"),
+        ({"node_features": Categorical([3])}, {"x": CATEGORIES + 3}, "column 0: the model knows values 0 to 2; found 3"),
+        ({"node_features": Categorical([3])}, {"x": CATEGORIES - 1}, "column 0: the model knows values 0 to 2; found -1"),
+        (
+            {"edge_features": Continuous(1)},
+            {"edge_attr": np.zeros((M, 2), np.float32)},
+            "edge features edge_attr.*1 float column; .* has 2",
+        ),
+    ],
+)
+def test_features(settings, features, message):
+    with pytest.raises(InvalidGraphError, match=message):
+        model(**settings)(batch(**features))
+
+
+def test_labels_that_did_not_break_ties():
+    x = np.arange(N, dtype=np.int64)[:, None] % 3
+    plain = batch()
+    foreign = PlanarBatch(plain.index, plain.layout, x=torch.from_numpy(x).int(), fingerprint=plain.fingerprint)
+    with pytest.raises(InvalidGraphError, match="Pack the data with x among the labels"):
+        model(node_features=Categorical([3]))(foreign)
+
+
+def test_another_version():
+    b = batch()
+    b.fingerprint = "planegraph-packed/999;nodes=;edges="
+    with pytest.raises(FormatError, match="format version 999"):
+        model()(b)
+    b.fingerprint = "something else"
+    with pytest.raises(FormatError, match="not the fingerprint"):
+        model()(b)
+
+
+def test_no_graphs():
+    empty = PackedDataset.from_arrays(GRAPHS)[[]]
+    with pytest.raises(InvalidGraphError, match="no graphs"):
+        model()(empty)
+
+
+def test_not_a_batch():
+    with pytest.raises(InvalidGraphError, match="Planar first"):
+        model()(3)
+
+
+def test_stacked_or_not():
+    b = batch()
+    with pytest.raises(InvalidGraphError, match="no replicas; the batch has 2"):
+        model()(PlanarBatch.stack([b, b]))
+    with pytest.raises(InvalidGraphError, match="2 replicas; the batch has none"):
+        BasePlanE(PlanEConfig(hidden=4), replicas=2)(b)
+
+
+def test_nan_and_nonplanar_are_refused_when_packed():
+    x = np.zeros((N, 2), np.float32)
+    x[7, 1] = np.nan
+    with pytest.raises(InvalidGraphError, match=r"graph 1.*x|x.*graph 1"):
+        PackedDataset.from_arrays(GRAPHS, x=x)
+    with pytest.raises(NotPlanarError, match="graph 1 is not planar"):
+        PackedDataset.from_graphs([pg.families.path(3), pg.families.complete(5)])
+
+
+def test_conv_checks_its_arguments():
+    conv, b = PlanEConv(4), batch()
+    with pytest.raises(ValueError, match=rf"h must have shape \({N}, 4\)"):
+        conv(torch.zeros(N, 5), b)
+    with pytest.raises(ValueError, match="edge representations exactly if"):
+        conv(torch.zeros(N, 4), b, torch.zeros(M, 4))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"hidden": 0},
+        {"layers": 1.5},
+        {"pos_dim": 3},
+        {"norm": "group"},
+        {"dropout": 1.0},
+        {"mlp_depth": 0},
+        {"virtual_edge": "zeros"},
+        {"pooling": "mean"},
+        {"neighbours": False, "readout": False, "triconnected": False, "biconnected": False, "cut": False},
+    ],
+    ids=str,
+)
+def test_settings(settings):
+    with pytest.raises(ValueError, match=next(iter(settings))):
+        PlanEConfig(**settings)
+
+
+def test_features_need_their_classes():
+    with pytest.raises(TypeError, match=r"node_features must be Categorical\(sizes\)"):
+        PlanEConfig(node_features=28)

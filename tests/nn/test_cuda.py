@@ -1,0 +1,109 @@
+"""On a GPU: the same numbers as on the CPU, with or without padding and replicas, captured or not, and no waiting for the device."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from planegraph.data import PackedLoader, PlanarBatch
+from planegraph.nn import BasePlanE
+
+from .examples import NO_FEATURES, Example, Kind, planar_zoo
+from .models import DTYPES, make_model, pack, small_config
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+KINDS = (NO_FEATURES, Kind("categorical", "categorical"), Kind("continuous", "continuous", darts=True))
+OPTIONS = (
+    {},
+    {"hidden": 40},
+    {"norm": "batch"},
+    {"norm": "layer", "mlp_depth": 3, "virtual_edge": "learned"},
+    {"mlp_per_type": True},
+)
+TOLERANCE = {torch.float32: 2e-4, torch.float64: 1e-10}
+
+
+def batches_of(kind: Kind, size: int = 40) -> list[PlanarBatch]:
+    zoo = [g for g in planar_zoo() if g.n][:160]
+    loader = PackedLoader(pack([Example.of(g, kind, i) for i, g in enumerate(zoo)]), batch_size=size, pad=True)
+    found = list(loader)
+    while len({batch.layout for batch in found}) > 1:
+        found = list(loader)
+    return found
+
+
+def step(model: torch.nn.Module, batch: PlanarBatch) -> torch.Tensor:
+    model.zero_grad(set_to_none=True)
+    out = model(batch)
+    torch.where(batch.graph_mask.unsqueeze(-1), out, 0).square().sum().backward()
+    return out
+
+
+def results(model: torch.nn.Module, batch: PlanarBatch) -> dict[str, torch.Tensor]:
+    out = step(model, batch)
+    found = {name: p.grad for name, p in model.named_parameters() if p.grad is not None} | dict(model.named_buffers())
+    found["output"] = torch.where(batch.graph_mask.unsqueeze(-1), out, 0).detach()
+    return {name: value.cpu() for name, value in found.items()}
+
+
+def assert_close(found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor], tolerance: float) -> None:
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        scale = value.abs().max().clamp(min=1)
+        assert (found[name] - value).abs().max() <= tolerance * scale, name
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_same_as_on_the_cpu(kind, options, dtype):
+    batch = batches_of(kind)[0]
+    model = make_model(small_config(kind, **options), 1, dtype).train()
+    expected = results(model, batch)
+    other = make_model(small_config(kind, **options), 1, dtype).train().cuda()
+    assert_close(results(other, batch.to("cuda")), expected, TOLERANCE[dtype])
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_replicas(kind):
+    batches = batches_of(kind)[:3]
+    models = [make_model(small_config(kind), seed, torch.float32) for seed in range(3)]
+    together = BasePlanE.stack(models).cuda()
+    found = results(together, PlanarBatch.stack(batches).to("cuda"))
+    for k, (model, batch) in enumerate(zip(models, batches, strict=True)):
+        mine = {name: value if name.endswith("starts") else value[k] for name, value in found.items()}
+        assert_close(mine, results(model, batch), TOLERANCE[torch.float32])
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=str)
+def test_a_captured_step_reads_new_batches_and_nothing_waits(kind):
+    batches = [b.to("cuda") for b in batches_of(kind)]
+    model = make_model(small_config(kind), 1, torch.float32).cuda()
+    static = batches[0].to("cuda")
+    static = static._map(torch.clone)
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            step(model, static)
+    torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        step(model, static)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    graph = torch.cuda.CUDAGraph()
+    model.zero_grad(set_to_none=True)
+    with torch.cuda.graph(graph):
+        out = step(model, static)
+    for batch in batches[1:]:
+        static.copy_(batch)
+        graph.replay()
+        torch.cuda.synchronize()
+        found = {name: p.grad.clone() for name, p in model.named_parameters()}, out.clone()
+        other = make_model(small_config(kind), 1, torch.float32).cuda()
+        expected = step(other, batch)
+        real = batch.graph_mask
+        assert torch.equal(found[1][real], expected[real])
+        assert all(torch.equal(found[0][name], p.grad) for name, p in other.named_parameters())

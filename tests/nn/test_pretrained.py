@@ -1,0 +1,92 @@
+"""Saving and loading models: equal bit for bit, never half a file, and clear errors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import torch
+
+from planegraph.errors import FormatError
+from planegraph.nn import GIN, BasePlanE, Categorical, Continuous, PlanEConfig
+
+from .examples import Example, Kind, planar_zoo
+from .models import DTYPES, make_model, pack, small_config
+
+torch.set_num_threads(1)
+
+OPTIONS = (
+    {},
+    {"norm": "batch", "mlp_per_type": True, "virtual_edge": "learned", "cut": False},
+    {"pooling": "last", "mlp_depth": 3},
+)
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_round_trip_bit_for_bit(tmp_path, options, dtype):
+    kind = Kind("categorical", "continuous")
+    model = make_model(small_config(kind, **options), 3, dtype)
+    model.save_pretrained(tmp_path / "model")
+    again = BasePlanE.from_pretrained(tmp_path / "model")
+    assert again.config == model.config
+    assert not again.training
+    state, found = model.state_dict(), again.state_dict()
+    assert list(state) == list(found)
+    assert all(torch.equal(state[name], found[name]) and state[name].dtype == found[name].dtype for name in state)
+    batch = pack([Example.of(g, kind, i) for i, g in enumerate(planar_zoo()[:20])])[list(range(20))]
+    assert torch.equal(model(batch), again(batch))
+    assert sorted(p.name for p in (tmp_path / "model").iterdir()) == ["config.json", "model.safetensors"]
+
+
+def test_saving_again_replaces(tmp_path):
+    for hidden in (4, 6):
+        BasePlanE(PlanEConfig(hidden=hidden)).save_pretrained(tmp_path)
+    assert BasePlanE.from_pretrained(tmp_path).config.hidden == 6
+
+
+def test_the_settings_are_readable(tmp_path):
+    BasePlanE(PlanEConfig(node_features=Categorical([28]), edge_features=Continuous(2), hidden=4)).save_pretrained(tmp_path)
+    settings = json.loads((tmp_path / "config.json").read_text())
+    assert settings["model"] == "BasePlanE"
+    assert settings["config"]["node_features"] == {"categorical": [28]}
+    assert settings["config"]["edge_features"] == {"continuous": 2}
+
+
+def test_another_class_is_named(tmp_path):
+    GIN(PlanEConfig(hidden=4)).save_pretrained(tmp_path)
+    with pytest.raises(FormatError, match=r"is a GIN; use GIN\.from_pretrained"):
+        BasePlanE.from_pretrained(tmp_path)
+    assert GIN.from_pretrained(tmp_path).config.hidden == 4
+
+
+@pytest.mark.parametrize("damage", ["no folder", "no weights", "not json", "unknown setting", "cut short", "other width"])
+def test_what_is_not_a_model_is_refused(tmp_path, damage):
+    BasePlanE(PlanEConfig(hidden=4)).save_pretrained(tmp_path)
+    config, weights = tmp_path / "config.json", tmp_path / "model.safetensors"
+    if damage == "no folder":
+        tmp_path = tmp_path / "nothing"
+    elif damage == "no weights":
+        weights.unlink()
+    elif damage == "not json":
+        config.write_bytes(b"\xff\x00")
+    elif damage == "cut short":
+        weights.write_bytes(weights.read_bytes()[:-100])
+    else:
+        settings = json.loads(config.read_text())
+        settings["config"]["hidden" if damage == "other width" else "colour"] = 5
+        config.write_text(json.dumps(settings))
+    with pytest.raises(FormatError, match="does not hold the"):
+        BasePlanE.from_pretrained(tmp_path)
+
+
+def test_a_stack_is_not_saved_as_one(tmp_path):
+    with pytest.raises(ValueError, match="unstack"):
+        BasePlanE(PlanEConfig(hidden=4), replicas=2).save_pretrained(tmp_path)
+
+
+def test_stack_and_unstack():
+    models = [make_model(small_config(), seed) for seed in range(3)]
+    for model, again in zip(models, BasePlanE.stack(models).unstack(), strict=True):
+        state, found = model.state_dict(), again.state_dict()
+        assert all(torch.equal(state[name], found[name]) for name in state)
