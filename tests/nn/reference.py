@@ -252,7 +252,7 @@ class Reference:
         """Linear maps with ReLU between them, and a norm before each ReLU if the map has one."""
         if not rows:
             return []
-        depth = self.config.mlp_depth
+        depth = self.config.g_depth if name.rpartition(".")[2] in ("g1", "g2", "g3", "g4") else self.config.mlp_depth
         x = torch.stack(rows)
         for i in range(depth):
             x = x @ self.parameters[f"{name}.linears.{i}.weight"].T + self.parameters[f"{name}.linears.{i}.bias"]

@@ -41,6 +41,9 @@ ABLATIONS = (
 OPTIONS = [
     {"mlp_depth": 1},
     {"mlp_depth": 3},
+    {"g_depth": 2},
+    {"g_depth": 2, "norm": "batch"},
+    {"g_depth": 3, "mlp_depth": 1, "mlp_width": 3},
     {"mlp_width": 5},
     {"mlp_depth": 3, "mlp_width": 11, "norm": "layer"},
     {"mlp_per_type": True},

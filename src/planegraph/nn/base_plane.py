@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import nn
 
 from .config import PlanEConfig
 from .conv import PlanEConv
-from .encoded import Encoded
+from .mapped import Mapped
 from .model import GraphModel
 from .structure import Structure
 
@@ -27,9 +27,9 @@ class BasePlanE(GraphModel):
         self.layers = nn.ModuleList(PlanEConv(config, replicas) for _ in range(config.layers))
         self._add_readout()
 
-    def run_layers(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> list[Tensor]:
+    def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
         out = []
         for layer in self.layers:
-            h = layer(h, s, edges)
+            h = layer.run(h, edges, s)
             out.append(h)
         return out

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from ..errors import MissingDependencyError
 from .config import PlanEConfig
-from .encoded import Encoded
+from .mapped import Mapped
 from .mlp import MLP
 from .model import GraphModel
 from .structure import Structure
@@ -50,17 +50,15 @@ class Baseline(GraphModel):
     def _mlp(config: PlanEConfig) -> MLP:
         return MLP(config.hidden, config.hidden, config.width, depth=config.mlp_depth, norm=config.norm)
 
-    def run_layers(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> list[Tensor]:
+    def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
         if s.layout.padded:
             raise ValueError("the baselines read batches without padding")
         edge_index = torch.stack([s.batch.dart_source, s.batch.dart_target]).long()
-        if isinstance(edges, Encoded):
-            edges = edges.value()
-        of_darts = () if edges is None else (edges.index_select(0, s.batch.dart_row),)
-        out = []
+        of_darts = () if edges is None else (edges.value().index_select(0, s.batch.dart_row),)
+        x, out = h.value(), []
         for layer in self.layers:
-            h = torch.relu(layer(h, edge_index, *of_darts))
-            out.append(h)
+            x = torch.relu(layer(x, edge_index, *of_darts))
+            out.append(Mapped(x))
         return out
 
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from .config import PlanEConfig
 from .incidence import Incidence, Rows
 from .linear import linear, matvec
+from .mapped import Mapped
 from .mlp import MLP
 from .recursion import Step, alternate
 from .structure import Structure
@@ -22,7 +23,7 @@ class BiEnc(nn.Module):
     r"""tilde h_C = MLP( hat h_C + sum over children C' of MLP( tilde h_C' || p_theta(C, C') ) ); a block takes its root's.
 
     Shapes:
-        hat (C, hidden) -> (B, hidden), rows as in the batch.
+        hat (C, hidden) -> (B, hidden), rows as in the batch; both as :class:`Mapped`.
     """
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
@@ -32,18 +33,21 @@ class BiEnc(nn.Module):
         self.outer = MLP(d, d, config.width, **options)
         self.widths = (d, config.pos_dim)
 
-    def forward(self, hat: Tensor, s: Structure) -> Tensor:
-        return self._composed(hat, s) if self.outer.is_simple else self._plain(hat, s)
+    def forward(self, hat: Mapped, s: Structure) -> Mapped:
+        return self._composed(hat, s) if self.outer.is_simple else Mapped(self._plain(hat.value(), s))
 
-    def _composed(self, hat: Tensor, s: Structure) -> Tensor:
+    def _composed(self, hat: Mapped, s: Structure) -> Mapped:
         """Two linear maps in a row become one: y_C is the hidden layer of the outer MLP, x_C that of the message to its parent."""
         outer_in, outer_out = self.outer.linears
         inner_in, inner_out = self.inner.linears
         w_child, w_theta = inner_in.weight.split(self.widths, dim=-1)
-        y = outer_in(hat) + s.spqr_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
+        y = hat.map(outer_in.weight, outer_in.bias)
+        if s.roots[0] == 0:  # no SPQR tree has more than its root
+            return Mapped(torch.relu(y), outer_out.weight, outer_out.bias).settled()
+        y = y + s.spqr_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
         x = linear(s.child_positions, w_theta, inner_in.bias + matvec(w_child, outer_out.bias))
         values = alternate(y, x, outer_in.weight @ inner_out.weight, w_child @ outer_out.weight, s.spqr_steps)
-        return outer_out(values[..., slice(*s.roots), :])
+        return Mapped(values[..., slice(*s.roots), :], outer_out.weight, outer_out.bias).settled()
 
     def _plain(self, hat: Tensor, s: Structure) -> Tensor:
         """The same for MLPs of any depth, level by level."""

@@ -59,6 +59,7 @@ class PlanEConfig:
         neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
         norm: after the hidden maps of every MLP outside the tree recursions of BiEnc and CutEnc.
         mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
+        g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.
         mlp_per_type: an outer MLP of TriEnc for each SPQR type.
         virtual_edge: what a walk reads at a virtual edge: the ones vector of the paper, or a learned one.
         pooling: the readout sees the sums of all layers, or of the last.
@@ -82,6 +83,7 @@ class PlanEConfig:
     norm: Norm = "none"
     mlp_depth: int = 2
     mlp_width: int | None = None
+    g_depth: int = 1
     mlp_per_type: bool = False
     virtual_edge: VirtualEdge = "ones"
     pooling: Pooling = "all"
@@ -94,7 +96,7 @@ class PlanEConfig:
             value = getattr(self, name)
             if value is not None and not isinstance(value, Categorical | Continuous):
                 raise TypeError(f"{name} must be Categorical(sizes), Continuous(width) or None; found {value!r}")
-        for name in ("hidden", "layers", "pos_dim", "outputs", "mlp_depth"):
+        for name in ("hidden", "layers", "pos_dim", "outputs", "mlp_depth", "g_depth"):
             _at_least_one(name, getattr(self, name))
         if self.mlp_width is not None:
             _at_least_one("mlp_width", self.mlp_width)

@@ -10,7 +10,7 @@ from ..data.batch import PlanarBatch
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
-from .encoded import Encoded
+from .mapped import Mapped
 from .structure import Structure
 from .tri_enc import TriEnc
 from .update import Update
@@ -44,10 +44,17 @@ class PlanEConv(nn.Module):
         self.cut_enc = CutEnc(config, replicas) if config.cut else None
         self.update = Update(config, replicas)
 
-    def forward(self, h: Tensor, batch: PlanarBatch | Structure | Any, edges: Tensor | Encoded | None = None) -> Tensor:
-        s = batch if isinstance(batch, Structure) else self._structure(h, batch)
+    def forward(self, h: Tensor, batch: PlanarBatch | Any, edges: Tensor | None = None) -> Tensor:
+        s = self._structure(h, batch)
         if (edges is None) != (self.config.edge_features is None):
             raise ValueError("give edge representations exactly if the config has edge_features")
+        if edges is not None and edges.shape[-2:] != (s.layout.num_rows, self.config.hidden):
+            wanted = f"({s.layout.num_rows}, {self.config.hidden})"
+            raise ValueError(f"edges must have shape {wanted}, a row per row of the batch's edge_attr; found {tuple(edges.shape)}")
+        return self.run(Mapped(h), None if edges is None else Mapped(edges), s).value()
+
+    def run(self, h: Mapped, edges: Mapped | None, s: Structure) -> Mapped:
+        """The same on representations that are not multiplied out."""
         hat = None if self.tri_enc is None else self.tri_enc(h, edges, s)
         tilde = None if self.bi_enc is None else self.bi_enc(hat, s)
         bar = None if self.cut_enc is None else self.cut_enc(h, tilde, s)

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from .bi_enc import local_children
 from .config import PlanEConfig
 from .linear import matvec
+from .mapped import Mapped
 from .mlp import MLP
 from .recursion import alternate
 from .structure import Structure
@@ -22,7 +23,7 @@ class CutEnc(nn.Module):
     r"""bar h_u = MLP( h_u + sum over child blocks B of MLP( tilde h_B + sum over child cut nodes v of B of bar h_v ) ).
 
     Shapes:
-        h (N, hidden), tilde (B, hidden) -> (K, hidden): a row per cut node, as in the batch.
+        h (N, hidden), tilde (B, hidden) -> (K, hidden): a row per cut node, as in the batch; all as :class:`Mapped`.
     """
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
@@ -31,18 +32,23 @@ class CutEnc(nn.Module):
         self.inner = MLP(config.hidden, config.hidden, config.width, **options)
         self.outer = MLP(config.hidden, config.hidden, config.width, **options)
 
-    def forward(self, h: Tensor, tilde: Tensor, s: Structure) -> Tensor:
-        at_cuts = s.node_cut.transposed @ h
-        return self._composed(at_cuts, tilde, s) if self.outer.is_simple else self._plain(at_cuts, tilde, s)
+    def forward(self, h: Mapped, tilde: Mapped, s: Structure) -> Mapped:
+        at_cuts = h.take(s.node_cut.transposed)
+        if self.outer.is_simple:
+            return self._composed(at_cuts, tilde, s)
+        return Mapped(self._plain(at_cuts.value(), tilde.value(), s))
 
-    def _composed(self, at_cuts: Tensor, tilde: Tensor, s: Structure) -> Tensor:
+    def _composed(self, at_cuts: Mapped, tilde: Mapped, s: Structure) -> Mapped:
         """Two linear maps in a row become one: a cut node's value is the hidden layer of the outer MLP, a block's that of the inner."""
         outer_in, outer_out = self.outer.linears
         inner_in, inner_out = self.inner.linears
-        cuts = outer_in(at_cuts) + s.cut_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
-        blocks = inner_in(tilde) + s.block_children * matvec(inner_in.weight, outer_out.bias).unsqueeze(-2)
+        cuts = at_cuts.map(outer_in.weight, outer_in.bias) + s.cut_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
+        blocks = tilde.map(inner_in.weight, inner_in.bias) + s.block_children * matvec(inner_in.weight, outer_out.bias).unsqueeze(
+            -2
+        )
         to_cuts, to_blocks = outer_in.weight @ inner_out.weight, inner_in.weight @ outer_out.weight
-        return outer_out(alternate(cuts, blocks, to_cuts, to_blocks, s.block_cut_steps))
+        values = alternate(cuts, blocks, to_cuts, to_blocks, s.block_cut_steps)
+        return Mapped(values, outer_out.weight, outer_out.bias).settled()
 
     def _plain(self, at_cuts: Tensor, tilde: Tensor, s: Structure) -> Tensor:
         """The same for MLPs of any depth, level by level."""

@@ -10,8 +10,8 @@ from torch.nn import functional as F
 
 from ..errors import InvalidGraphError
 from .config import Categorical, Continuous, Features
-from .encoded import Encoded
 from .linear import Linear
+from .mapped import Mapped
 
 _ONE_HOT = 1024  # categories up to which embeddings are a product with a 0/1 matrix: its gradient is a product too, and no scatter
 
@@ -48,12 +48,8 @@ class ConstantEncoder(nn.Module):
         self.constant = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), hidden))
         nn.init.normal_(self.constant)
 
-    def forward(self, values: Tensor | None, rows: int) -> Tensor:
-        return self.constant.unsqueeze(-2).expand(*self.constant.shape[:-1], rows, self.constant.shape[-1])
-
-    def factors(self, values: Tensor | None, rows: int) -> Tensor:
-        """There is nothing to compose."""
-        return self(values, rows)
+    def forward(self, values: Tensor | None, rows: int) -> Mapped:
+        return Mapped(self.constant.new_ones(*self.constant.shape[:-1], rows, 1), self.constant.unsqueeze(-1))
 
 
 class ContinuousEncoder(nn.Module):
@@ -64,15 +60,8 @@ class ContinuousEncoder(nn.Module):
         self.features, self.what = features, what
         self.linear = Linear(features.width, hidden, replicas)
 
-    def forward(self, values: Tensor | None, rows: int) -> Tensor:
-        return self.linear(self._values(values, rows))
-
-    def factors(self, values: Tensor | None, rows: int) -> Tensor | Encoded:
-        """The representations as features times weights, if that is smaller."""
-        weight = self.linear.weight
-        if weight.shape[-1] > weight.shape[-2]:
-            return self(values, rows)
-        return Encoded(self._values(values, rows), weight.mT, self.linear.bias)
+    def forward(self, values: Tensor | None, rows: int) -> Mapped:
+        return Mapped(self._values(values, rows), self.linear.weight, self.linear.bias).settled()
 
     def _values(self, values: Tensor | None, rows: int) -> Tensor:
         weight = self.linear.weight
@@ -92,26 +81,16 @@ class CategoricalEncoder(nn.Module):
         starts = list(accumulate(features.sizes, initial=0))[:-1]
         self.register_buffer("starts", torch.tensor(starts), persistent=False)
 
-    def forward(self, values: Tensor | None, rows: int) -> Tensor:
-        table = torch.cat(list(self.tables), dim=-2)
-        where = self._where(values, rows)
-        if table.shape[-2] <= _ONE_HOT:
-            return self._hot(where, table) @ table
+    def forward(self, values: Tensor | None, rows: int) -> Mapped:
+        table, where = torch.cat(list(self.tables), dim=-2), self._where(values, rows)
+        size = table.shape[-2]
+        if size <= _ONE_HOT:
+            hot = table.new_zeros(*where.shape[:-1], size).scatter_(-1, where, 1)
+            return Mapped(hot, table.mT).settled()
         if table.dim() == 2:
-            return F.embedding(where, table).sum(-2)
+            return Mapped(F.embedding(where, table).sum(-2))
         replica = torch.arange(table.shape[0], device=table.device)[:, None, None]
-        return F.embedding(where + replica * table.shape[-2], table.flatten(0, 1)).sum(-2)
-
-    def factors(self, values: Tensor | None, rows: int) -> Tensor | Encoded:
-        """The representations as a 0/1 matrix times the embeddings, if that is smaller."""
-        if sum(self.features.sizes) > self.tables[0].shape[-1]:
-            return self(values, rows)
-        table = torch.cat(list(self.tables), dim=-2)
-        return Encoded(self._hot(self._where(values, rows), table), table)
-
-    @staticmethod
-    def _hot(where: Tensor, table: Tensor) -> Tensor:
-        return table.new_zeros(*where.shape[:-1], table.shape[-2]).scatter_(-1, where, 1)
+        return Mapped(F.embedding(where + replica * size, table.flatten(0, 1)).sum(-2))
 
     def _where(self, values: Tensor | None, rows: int) -> Tensor:
         """Rows of the joined tables."""

@@ -69,6 +69,23 @@ class _Sum(torch.autograd.Function):
         return _Sum.apply(gradient, ctx.columns, ctx.rows), None, None
 
 
+def add_sums(y: Tensor, incidence: Incidence, x: Tensor) -> Tensor:
+    """y + A x, written into y, which must be a value that nothing else needs."""
+    return _AddSum.apply(y, x, incidence.rows, incidence.columns)
+
+
+class _AddSum(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, y: Tensor, x: Tensor, rows: Rows, columns: Rows) -> Tensor:
+        ctx.mark_dirty(y)
+        ctx.rows, ctx.columns = rows, columns
+        return sum_rows(x, rows, out=y, add=True)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
+        return gradient, _Sum.apply(gradient, ctx.columns, ctx.rows), None, None
+
+
 def sum_rows(x: Tensor, rows: Rows, out: Tensor | None = None, add: bool = False) -> Tensor:
     """The sums themselves, without a gradient; into ``out`` if given, added to what is there if ``add``."""
     if out is None:

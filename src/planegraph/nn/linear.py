@@ -45,7 +45,7 @@ class _Affine(torch.autograd.Function):
 
 def matvec(weight: Tensor, vector: Tensor) -> Tensor:
     """W v, for each replica."""
-    return (weight @ vector.unsqueeze(-1)).squeeze(-1)
+    return torch.mv(weight, vector) if weight.dim() == 2 else (weight @ vector.unsqueeze(-1)).squeeze(-1)
 
 
 class Linear(nn.Module):

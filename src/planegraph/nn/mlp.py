@@ -16,7 +16,8 @@ from torch.nn import functional as F
 
 from .config import Norm
 from .incidence import Incidence
-from .linear import Linear, linear
+from .linear import Linear
+from .mapped import Mapped
 from .norm import make_norm
 
 
@@ -66,11 +67,11 @@ class MLP(nn.Module):
         x = torch.relu(x)
         return F.dropout(x, self.dropout, self.training) if self.dropout else x
 
-    def after_first(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The rest of the MLP, given the value of its first linear map."""
-        for k, layer in enumerate(self.linears[1:]):
-            x = layer(self.activate(x, k, mask))
-        return x
+    def after_first(self, x: Tensor, mask: Tensor | None = None) -> Mapped:
+        """The rest of the MLP, given the value of its first linear map; the last one is not multiplied out."""
+        if len(self.linears) == 1:
+            return Mapped(x)
+        return Mapped(self.before_last(x, mask), self.last.weight, self.last.bias).settled()
 
     def before_last(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """The input of the last linear map, given the value of the first."""
@@ -79,7 +80,7 @@ class MLP(nn.Module):
         return self.activate(x, len(self.linears) - 2, mask)
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        return self.after_first(self.first(x), mask)
+        return self.after_first(self.first(x), mask).value()
 
 
 class SumOfMLP(MLP):
@@ -103,8 +104,6 @@ class SumOfMLP(MLP):
             return segments @ entries
         return segments @ self.before_last(entries, mask)
 
-    def finish(self, sums: Tensor, counts: Tensor) -> Tensor:
-        """The last linear map, once per sum of so many entries."""
-        if len(self.linears) == 1:
-            return sums
-        return linear(sums, self.last.weight) + counts * self.last.bias.unsqueeze(-2)
+    def finish(self, sums: Tensor) -> Mapped:
+        """The sums of the MLP's values, given those of the last map's inputs: its bias is to be added once per entry."""
+        return Mapped(sums) if len(self.linears) == 1 else Mapped(sums, self.last.weight, self.last.bias)

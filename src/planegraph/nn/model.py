@@ -18,8 +18,8 @@ from ..data.batch import PlanarBatch
 from ..data.fingerprint import VERSION, parse_fingerprint
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .config import PlanEConfig
-from .encoded import Encoded
 from .features import make_encoder
+from .mapped import Mapped
 from .mlp import MLP
 from .structure import Structure
 
@@ -47,7 +47,7 @@ class GraphModel(nn.Module):
         options = {"depth": c.mlp_depth, "norm": c.norm, "dropout": c.dropout_readout, "replicas": self.replicas}
         self.readout = MLP(inputs, c.outputs, c.width, **options)
 
-    def run_layers(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> list[Tensor]:
+    def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
         """h^(1), ..., h^(L), given h^(0) and the edge representations."""
         raise NotImplementedError
 
@@ -64,19 +64,19 @@ class GraphModel(nn.Module):
 
     def node_embeddings(self, batch: Any) -> Tensor:
         """(N, hidden): the node representations of the last layer, nodes in the order of the batch."""
-        return self._layers(self.prepare(batch))[0][-1]
+        return self._layers(self.prepare(batch))[0][-1].value()
 
-    def _layers(self, batch: PlanarBatch) -> tuple[list[Tensor], Structure]:
+    def _layers(self, batch: PlanarBatch) -> tuple[list[Mapped], Structure]:
         dtype = next(self.parameters()).dtype
         s = Structure(batch, self.config.pos_dim, dtype)
         h = self.node_encoder(batch.x, batch.layout.num_nodes)
-        edges = None if self.edge_encoder is None else self.edge_encoder.factors(batch.edge_attr, batch.layout.num_rows)
+        edges = None if self.edge_encoder is None else self.edge_encoder(batch.edge_attr, batch.layout.num_rows)
         return self.run_layers(h, edges, s), s
 
     def _pool(self, batch: PlanarBatch) -> Tensor:
         layers, s = self._layers(batch)
         chosen = layers if self.config.pooling == "all" else layers[-1:]
-        return s.node_graph.transposed @ torch.cat(chosen, dim=-1)
+        return torch.cat([h.sums(s.node_graph.transposed, s.graph_size) for h in chosen], dim=-1)
 
     # ---- what is wrong with a batch -----------------------------------------------------------------------------------------
 

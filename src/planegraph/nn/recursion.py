@@ -60,6 +60,24 @@ def _add_product(into: Tensor, base: Tensor, x: Tensor, weight: Tensor) -> None:
     (torch.addmm if x.dim() == 2 else torch.baddbmm)(base, x, weight, out=into)
 
 
+def _pull(out: Tensor, base: Tensor, source: Tensor, step: Step, weight: Tensor) -> None:
+    """out = relu(base + weight times the sum of children); the product is taken before or after the sum, where there are fewer rows."""
+    if step.children is None:
+        _add_product(out, base, _part(source, step.sources), weight.mT)
+    elif step.sources[1] - step.sources[0] < step.rows[1] - step.rows[0]:
+        products = torch.empty_like(source)
+        torch.matmul(_part(source, step.sources), weight.mT, out=_part(products, step.sources))
+        sum_rows(products, step.children, out=out.copy_(base), add=True)
+    else:
+        _add_product(out, base, sum_rows(source, step.children), weight.mT)
+    out.relu_()
+
+
+def _where_positive(gradient: Tensor, value: Tensor) -> Tensor:
+    """The gradient before a ReLU, given the one after it and its value."""
+    return torch.ops.aten.threshold_backward(gradient, value, 0)
+
+
 class _Alternate(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, a_pre: Tensor, b_pre: Tensor, w_a: Tensor, w_b: Tensor, steps: Sequence[Step]) -> Tensor:
@@ -79,9 +97,7 @@ class _Alternate(torch.autograd.Function):
                 whole = source if step.children is not None else _part(source, step.sources)
                 triton_levels.forward(base, whole, step.children, weight, out)
                 continue
-            sums = _part(source, step.sources) if step.children is None else sum_rows(source, step.children)
-            _add_product(out, base, sums, weight.mT)
-            out.relu_()
+            _pull(out, base, source, step, weight)
         ctx.steps, ctx.fused = steps, fused
         ctx.save_for_backward(a, b, w_a, w_b)
         return a
@@ -91,7 +107,7 @@ class _Alternate(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         a, b, w_a, w_b = ctx.saved_tensors
         # gradients before the ReLU: what comes from outside now, what comes from a parent when its step is done
-        g_a, g_b = torch.where(a > 0, gradient, 0), torch.zeros_like(b)
+        g_a, g_b = _where_positive(gradient, a), torch.zeros_like(b)
         # at each source: the gradient of its parent
         up_a, up_b = torch.zeros_like(a), torch.zeros_like(b)
         for step in reversed(ctx.steps):
@@ -108,5 +124,5 @@ class _Alternate(torch.autograd.Function):
                 above.copy_(_part(grad, step.rows))
             else:
                 sum_rows(grad, step.parents, out=above)
-            below += torch.where(value > 0, above @ weight, 0)
+            below += _where_positive(above @ weight, value)
         return g_a, g_b, up_b.mT @ b, up_a.mT @ a, None

@@ -153,6 +153,11 @@ class Structure:
         """(K, 1): child blocks of each cut node."""
         return self._count(self.batch.cut_begin, self.batch.cut_end)
 
+    @cached_property
+    def graph_size(self) -> Tensor:
+        """(G, 1): nodes of each graph."""
+        return self._count(self.batch.node_ptr[..., :-1], self.batch.node_ptr[..., 1:])
+
     # ---- trees ---------------------------------------------------------------------------------------------------------------------
 
     @property

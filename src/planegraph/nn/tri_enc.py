@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .config import PlanEConfig
-from .encoded import Encoded, map_edges
 from .linear import linear, matvec
+from .mapped import Mapped
 from .mlp import MLP, SumOfMLP
 from .relu_sum import can_fuse, relu_sum
 from .structure import Structure
@@ -27,7 +27,7 @@ class TriEnc(nn.Module):
     r"""hat h_C = MLP( sum_i MLP( h_{omega[i]} || e_{omega[i], omega[i+1]} || p_{kappa[i]} || p_i ) ).
 
     Shapes:
-        h (N, hidden), edges (F, hidden) or None -> (C, hidden), rows as in the batch.
+        h (N, hidden), edges (F, hidden) or None -> (C, hidden), rows as in the batch; all as :class:`Mapped`.
     """
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
@@ -45,27 +45,36 @@ class TriEnc(nn.Module):
             self.virtual = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), d))
             nn.init.normal_(self.virtual)
 
-    def forward(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> Tensor:
-        sums = self._sums(h, edges, s)
+    def forward(self, h: Mapped, edges: Mapped | None, s: Structure) -> Mapped:
+        total = self.inner.finish(self._sums(h, edges, s))
         if isinstance(self.outer, nn.ModuleList):
-            x, kinds = self.inner.finish(sums, s.walk_length), s.batch.spqr_type
-            masks = [kinds == t for t in range(_TYPES)]
-            return sum(torch.where(m.unsqueeze(-1), mlp(x, m), 0) for mlp, m in zip(self.outer, masks, strict=True))
-        return self.outer.after_first(self._first_of_outer(sums, s), s.batch.spqr_mask)
+            masks = [s.batch.spqr_type == t for t in range(_TYPES)]
+            parts = [self._outer(mlp, total, s, m).value() for mlp, m in zip(self.outer, masks, strict=True)]
+            return Mapped(sum(torch.where(m.unsqueeze(-1), part, 0) for part, m in zip(parts, masks, strict=True)))
+        return self._outer(self.outer, total, s, s.batch.spqr_mask)
 
-    def _sums(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> Tensor:
+    @staticmethod
+    def _outer(mlp: MLP, total: Mapped, s: Structure, mask: Tensor | None) -> Mapped:
+        """The outer MLP of the sums over walks; the bias of the inner one counts once per entry."""
+        first = mlp.first
+        x = linear(total.x, total.compose(first.weight), first.bias)
+        if total.bias is not None:
+            x = x + s.walk_length * total.shift(first.weight).unsqueeze(-2)
+        return mlp.after_first(x, mask)
+
+    def _sums(self, h: Mapped, edges: Mapped | None, s: Structure) -> Tensor:
         """The sums over walks that the last map of the inner MLP gets; nodes, edges and positions are mapped where they are."""
         w_node, *w_edge, w_position = self.inner.parts_of_first()
-        nodes, bias = linear(h, w_node), self.inner.first.bias
+        nodes, bias = h.map(w_node), self.inner.first.bias
         virtual = None
         if w_edge:
             virtual = w_edge[0].sum(-1) if self.virtual is None else matvec(w_edge[0], self.virtual)
-        if self.inner.is_simple and can_fuse(h):
+        if self.inner.is_simple and can_fuse(nodes):
             kappa, position = w_position.split(s.pos_dim, dim=-1)
             tables = [nodes, linear(s.positions, kappa, bias), linear(s.positions, position)]
             indices = [s.batch.walk_node, s.batch.walk_kappa, s.batch.walk_pos]
             if w_edge:
-                tables.append(torch.cat([map_edges(edges, w_edge[0]), virtual.unsqueeze(-2)], dim=-2))
+                tables.append(torch.cat([edges.map(w_edge[0]), virtual.unsqueeze(-2)], dim=-2))
                 indices.append(s.walk_row_or_virtual)
             return relu_sum(tables, indices, s.spqr_walk.rows)
         if not w_edge:
@@ -73,14 +82,5 @@ class TriEnc(nn.Module):
         else:
             weight = torch.cat([w_position, F.pad(virtual.unsqueeze(-1), (0, 7))], dim=-1)
             entries = linear(s.walk_positions_and_virtual, weight, bias) + s.walk_node @ nodes
-            entries = entries + s.walk_row @ map_edges(edges, w_edge[0])
+            entries = entries + s.walk_row @ edges.map(w_edge[0])
         return self.inner.sums(entries, s.spqr_walk, s.batch.walk_mask)
-
-    def _first_of_outer(self, sums: Tensor, s: Structure) -> Tensor:
-        """The first linear map of the outer MLP after the last of the inner one, as one map."""
-        first = self.outer.first
-        if len(self.inner.linears) == 1:
-            return first(sums)
-        last = self.inner.last
-        mapped = linear(sums, first.weight @ last.weight, first.bias)
-        return mapped + s.walk_length * matvec(first.weight, last.bias).unsqueeze(-2)

@@ -10,18 +10,27 @@ all on the right at layer l - 1 but the encodings. With edge features the neighb
 
 from __future__ import annotations
 
-import torch
+from typing import NamedTuple
+
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from .config import PlanEConfig
-from .encoded import Encoded, map_edges
+from .incidence import add_sums
 from .linear import linear, matvec
+from .mapped import Mapped
 from .mlp import MLP, SumOfMLP
 from .relu_sum import can_fuse, relu_sum
 from .structure import Structure
 
 _G = {"neighbours": "g1", "readout": "g2", "triconnected": "g3", "biconnected": "g4"}
+
+
+class _Inputs(NamedTuple):
+    h: Mapped
+    edges: Mapped | None
+    hat: Mapped | None
+    tilde: Mapped | None
 
 
 class Update(nn.Module):
@@ -30,79 +39,79 @@ class Update(nn.Module):
     Terms that the config switches off are left out, with their maps.
 
     Shapes:
-        h (N, hidden), edges (F, hidden) or None, hat (C, hidden), tilde (B, hidden), bar (K, hidden) -> (N, hidden); an encoding may
-        be None if its term is off.
+        h (N, hidden), edges (F, hidden) or None, hat (C, hidden), tilde (B, hidden), bar (K, hidden) -> (N, hidden), all as
+        :class:`Mapped`; an encoding may be None if its term is off.
     """
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
         d, self.terms, self.dropout = config.hidden, config.terms, config.dropout
-        options = {"depth": config.mlp_depth, "norm": config.norm, "replicas": replicas}
+        options = {"norm": config.norm, "replicas": replicas}
         for term in self.terms:
             if term in _G:
-                self.add_module(_G[term], MLP(d, d, config.width, **options))
+                self.add_module(_G[term], MLP(d, d, config.width, depth=config.g_depth, **options))
         self.g5 = None
         if config.neighbours and config.edge_features is not None:
-            self.g5 = SumOfMLP((d, d), d, config.width, **options)
-        self.f = MLP(len(self.terms) * d, d, config.width, **options)
+            self.g5 = SumOfMLP((d, d), d, config.width, depth=config.mlp_depth, **options)
+        self.f = MLP(len(self.terms) * d, d, config.width, depth=config.mlp_depth, **options)
 
     def forward(
-        self,
-        h: Tensor,
-        edges: Tensor | Encoded | None,
-        hat: Tensor | None,
-        tilde: Tensor | None,
-        bar: Tensor | None,
-        s: Structure,
-    ) -> Tensor:
-        weights = dict(zip(self.terms, self.f.first.weight.split(h.shape[-1], dim=-1), strict=True))
-        x = self._node_terms(weights, h, edges, hat, tilde, s)
+        self, h: Mapped, edges: Mapped | None, hat: Mapped | None, tilde: Mapped | None, bar: Mapped | None, s: Structure
+    ) -> Mapped:
+        """The first map of f is a sum of maps of its parts, each of which is mapped where it is and then gathered."""
+        first = self.f.first
+        weights = dict(zip(self.terms, first.weight.split(first.weight.shape[-1] // len(self.terms), dim=-1), strict=True))
+        x = self._node_terms(weights, _Inputs(h, edges, hat, tilde), s)
         if "readout" in weights:
-            of_graph = self.g2(s.node_graph.transposed @ h, s.batch.graph_mask)
-            x = x + s.node_graph @ linear(of_graph, weights["readout"])
+            of_graph = self.g2(h.sums(s.node_graph.transposed, s.graph_size), s.batch.graph_mask)
+            x = add_sums(x, s.node_graph, linear(of_graph, weights["readout"]))
         if "cut" in weights:
-            x = x + s.node_cut @ linear(bar, weights["cut"])
-        x = self.f.after_first(x, s.batch.node_mask)
-        return F.dropout(x, self.dropout, self.training) if self.dropout else x
+            x = add_sums(x, s.node_cut, bar.map(weights["cut"]))
+        out = self.f.after_first(x, s.batch.node_mask)
+        return Mapped(F.dropout(out.value(), self.dropout, self.training)) if self.dropout and self.training else out
 
-    def _node_terms(
-        self,
-        weights: dict[str, Tensor],
-        h: Tensor,
-        edges: Tensor | Encoded | None,
-        hat: Tensor | None,
-        tilde: Tensor | None,
-        s: Structure,
-    ) -> Tensor:
-        """What the first map of f makes of g1, g3 and g4, bias included: the last map of each g and the first of f are one map."""
-        inputs = {}
-        if "neighbours" in weights:
-            inputs["neighbours"] = h + self._neighbours(h, edges, s)
-        if "triconnected" in weights:
-            inputs["triconnected"] = h + s.node_spqr @ hat
-        if "biconnected" in weights:
-            inputs["biconnected"] = h + s.node_block @ tilde
-        bias, hidden, maps = self.f.first.bias, [], []
-        for term, value in inputs.items():
-            g: MLP = getattr(self, _G[term])
-            if len(g.linears) == 1:
-                hidden.append(g(value))
-                maps.append(weights[term])
+    def _node_terms(self, weights: dict[str, Tensor], inputs: _Inputs, s: Structure) -> Tensor:
+        """What the first map of f makes of g1, g3 and g4, bias included."""
+        bias, maps = self.f.first.bias, {}
+        deep = []
+        for term in self.terms:
+            if term not in ("neighbours", "triconnected", "biconnected"):
                 continue
-            hidden.append(g.before_last(g.first(value), s.batch.node_mask))
-            maps.append(weights[term] @ g.last.weight)
-            bias = bias + matvec(weights[term], g.last.bias)
-        if not hidden:
-            return bias.unsqueeze(-2).expand(*h.shape[:-1], bias.shape[-1])
-        return linear(torch.cat(hidden, dim=-1), torch.cat(maps, dim=-1), bias)
+            g: MLP = getattr(self, _G[term])
+            if len(g.linears) == 1:  # two maps in a row are one
+                maps[term] = weights[term] @ g.first.weight
+                bias = bias + matvec(weights[term], g.first.bias)
+            else:
+                inner = self._sum({term: g.first.weight}, g.first.bias, inputs, s)
+                deep.append(g.after_first(inner, s.batch.node_mask).map(weights[term]))
+        x = self._sum(maps, bias, inputs, s)
+        for value in deep:
+            x = x + value
+        return x
 
-    def _neighbours(self, h: Tensor, edges: Tensor | Encoded | None, s: Structure) -> Tensor:
+    def _sum(self, maps: dict[str, Tensor], bias: Tensor, inputs: _Inputs, s: Structure) -> Tensor:
+        """bias + the sum over the terms of their map of (h_u + what the term sums)."""
+        h = inputs.h
+        if not maps:
+            return bias.unsqueeze(-2).expand(*bias.shape[:-1], s.layout.num_nodes, bias.shape[-1]).clone()
+        x = h.map(sum(maps.values()), bias)
+        if "neighbours" in maps:
+            x = self._add_neighbours(x, maps["neighbours"], inputs, s)
+        if "triconnected" in maps:
+            x = add_sums(x, s.node_spqr, inputs.hat.map(maps["triconnected"]))
+        if "biconnected" in maps:
+            x = add_sums(x, s.node_block, inputs.tilde.map(maps["biconnected"]))
+        return x
+
+    def _add_neighbours(self, x: Tensor, weight: Tensor, inputs: _Inputs, s: Structure) -> Tensor:
         if self.g5 is None:
-            return s.neighbours @ h
+            return add_sums(x, s.neighbours, inputs.h.map(weight))
         w_node, w_edge = self.g5.parts_of_first()
-        of_nodes, of_edges = linear(h, w_node, self.g5.first.bias), map_edges(edges, w_edge)
-        if self.g5.is_simple and can_fuse(h):
+        of_nodes, of_edges = inputs.h.map(w_node, self.g5.first.bias), inputs.edges.map(w_edge)
+        if self.g5.is_simple and can_fuse(of_nodes):
             sums = relu_sum([of_nodes, of_edges], [s.batch.dart_source, s.batch.dart_row], s.node_darts.rows)
         else:
             sums = self.g5.sums(s.dart_source @ of_nodes + s.dart_row @ of_edges, s.node_darts, s.batch.dart_mask)
-        return self.g5.finish(sums, s.degree)
+        total = self.g5.finish(sums)
+        x = x + linear(total.x, total.compose(weight))
+        return x if total.bias is None else x + s.degree * total.shift(weight).unsqueeze(-2)
