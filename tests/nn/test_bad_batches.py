@@ -9,7 +9,7 @@ import torch
 import planegraph as pg
 from planegraph.data import PackedDataset, PlanarBatch
 from planegraph.errors import FormatError, InvalidGraphError, NotPlanarError
-from planegraph.nn import BasePlanE, Categorical, Continuous, PlanEConfig, PlanEConv
+from planegraph.nn import BasePlanE, BiEnc, Categorical, Continuous, CutEnc, PlanEConfig, PlanEConv, Structure, TriEnc
 
 torch.set_num_threads(1)
 
@@ -39,8 +39,12 @@ CATEGORIES = np.zeros((N, 1), np.int64)
         ),
         ({"node_features": Categorical([3, 3])}, {"x": CATEGORIES}, "2 integer columns; the batch has 1"),
         ({"node_features": Continuous(2)}, {"x": CATEGORIES}, "2 float columns; the batch has dtype torch.int32"),
-        ({"node_features": Categorical([3])}, {"x": CATEGORIES + 3}, "column 0: the model knows values 0 to 2; found 3"),
-        ({"node_features": Categorical([3])}, {"x": CATEGORIES - 1}, "column 0: the model knows values 0 to 2; found -1"),
+        (
+            {"node_features": Categorical([3])},
+            {"x": CATEGORIES + 3},
+            "graph 0 of the batch, node 0: the model knows values 0 to 2; found 3",
+        ),
+        ({"node_features": Categorical([3])}, {"x": CATEGORIES - 1}, "graph 0 of the batch, node 0: .* found -1"),
         (
             {"edge_features": Continuous(1)},
             {"edge_attr": np.zeros((M, 2), np.float32)},
@@ -51,6 +55,17 @@ CATEGORIES = np.zeros((N, 1), np.int64)
 def test_features(settings, features, message):
     with pytest.raises(InvalidGraphError, match=message):
         model(**settings)(batch(**features))
+
+
+def test_a_bad_category_is_located():
+    x = CATEGORIES.copy()
+    x[8] = 5
+    with pytest.raises(InvalidGraphError, match=r"node features x, column 0, graph 1 of the batch, node 2: .* found 5"):
+        model(node_features=Categorical([3]))(batch(x=x))
+    attr = np.zeros((M, 1), np.int64)
+    attr[-1] = 7
+    with pytest.raises(InvalidGraphError, match=r"edge_attr, column 0, graph 1 of the batch, node [23] and node [23]: .* found 7"):
+        model(edge_features=Categorical([3]))(batch(edge_attr=attr))
 
 
 def test_labels_that_did_not_break_ties():
@@ -99,10 +114,46 @@ def test_nan_and_nonplanar_are_refused_when_packed():
         PackedDataset.from_graphs([pg.families.path(3), pg.families.complete(5)])
 
 
+def test_another_device():
+    with pytest.raises(InvalidGraphError, match="the batch is on meta, the model on cpu"):
+        model(triconnected=False, biconnected=False, cut=False)(batch().to("meta"))
+    with pytest.raises(InvalidGraphError, match="the batch is on meta"):
+        PlanEConv(4)(torch.zeros(N, 4), batch().to("meta"))
+
+
+def test_encoders_count_rows():
+    s = Structure(batch(), 16, torch.float32)
+    with pytest.raises(ValueError, match=rf"h must have {N} rows"):
+        TriEnc(PlanEConfig(hidden=4))(torch.zeros(1, 4), None, s)
+    hat = TriEnc(PlanEConfig(hidden=4))(torch.zeros(N, 4), None, s)
+    tilde = BiEnc(PlanEConfig(hidden=4))(hat.value(), s)
+    with pytest.raises(ValueError, match="hat must have"):
+        BiEnc(PlanEConfig(hidden=4))(tilde.value()[1:], s)
+    with pytest.raises(ValueError, match="tilde must have"):
+        CutEnc(PlanEConfig(hidden=4))(torch.zeros(N, 4), tilde.value()[1:], s)
+    assert CutEnc(PlanEConfig(hidden=4))(torch.zeros(N, 4), tilde, s).value().shape == (s.layout.num_cuts, 4)
+
+
+def test_autocast_and_compile_leave_the_model_as_it_is():
+    b, m = batch(), model()
+    expected = m(b)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        assert torch.equal(m(b), expected)
+    assert torch.equal(torch.compile(m, backend="eager")(b), expected)
+
+
 def test_conv_checks_its_arguments():
     conv, b = PlanEConv(4), batch()
-    with pytest.raises(ValueError, match=rf"h must have shape \({N}, 4\)"):
-        conv(torch.zeros(N, 5), b)
+    for shape in ((N, 5), (N - 1, 4), (1, N, 4), (4,)):
+        with pytest.raises(ValueError, match=rf"h must have shape \({N}, 4\)"):
+            conv(torch.zeros(shape), b)
+    with_edges, b_edges = (
+        PlanEConv(PlanEConfig(hidden=4, edge_features=Continuous(1))),
+        batch(edge_attr=np.zeros((M, 1), np.float32)),
+    )
+    for rows in (M - 1, 2 * M):
+        with pytest.raises(ValueError, match=rf"edges must have shape \({M}, 4\)"):
+            with_edges(torch.zeros(N, 4), b_edges, torch.zeros(rows, 4))
     with pytest.raises(ValueError, match="edge representations exactly if"):
         conv(torch.zeros(N, 4), b, torch.zeros(M, 4))
 
@@ -118,6 +169,9 @@ def test_conv_checks_its_arguments():
         {"mlp_depth": 0},
         {"virtual_edge": "zeros"},
         {"pooling": "mean"},
+        {"cut": "false"},
+        {"dropout": "a"},
+        {"mlp_width": 0},
         {"neighbours": False, "readout": False, "triconnected": False, "biconnected": False, "cut": False},
     ],
     ids=str,
@@ -125,6 +179,14 @@ def test_conv_checks_its_arguments():
 def test_settings(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         PlanEConfig(**settings)
+
+
+@pytest.mark.parametrize(
+    "wrong", [lambda: Categorical("28"), lambda: Categorical(28), lambda: Categorical([3.7]), lambda: Continuous(2.5)]
+)
+def test_feature_sizes(wrong):
+    with pytest.raises((TypeError, ValueError), match="needs a"):
+        wrong()
 
 
 def test_features_need_their_classes():

@@ -71,6 +71,24 @@ def test_invariant(kind, norm, training, dtype):
             assert_same(examples, expected, model.embed(copy), order)
 
 
+def test_node_embeddings_as_multisets():
+    """Walks are canonical up to automorphisms, so nodes that one exchanges may exchange their rows, but no more than that."""
+    examples, batch, copies = relabelled(NO_FEATURES)
+    model = make_model(small_config(hidden=16, layers=3, pos_dim=8))
+    along = torch.randn(16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+    def sorted_rows(b) -> list[torch.Tensor]:
+        with torch.no_grad():
+            values = model.node_embeddings(b) @ along
+        return [part.sort().values for part in values.split(b.node_ptr.diff().tolist())]
+
+    expected = sorted_rows(batch)
+    for order, copy in copies:
+        for i, found in zip(order, sorted_rows(copy), strict=True):
+            scale = max(float(expected[i].abs().max()), 1e-300) if len(found) else 1.0
+            assert torch.allclose(found, expected[i], rtol=0, atol=1e-8 * scale), str(examples[i])
+
+
 def test_there_are_enough_graphs():
     assert len(set(map(nauty_certificate, nasty(GRAPHS)))) == GRAPHS
     assert sum(len(relabelled(kind)[0]) for kind in KINDS) >= GRAPHS

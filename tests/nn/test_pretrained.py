@@ -6,9 +6,11 @@ import json
 
 import pytest
 import torch
+from safetensors.torch import save
 
 from planegraph.errors import FormatError
 from planegraph.nn import GIN, BasePlanE, Categorical, Continuous, PlanEConfig
+from planegraph.nn import model as model_module
 
 from .examples import Example, Kind, planar_zoo
 from .models import DTYPES, make_model, pack, small_config
@@ -60,24 +62,49 @@ def test_another_class_is_named(tmp_path):
     assert GIN.from_pretrained(tmp_path).config.hidden == 4
 
 
-@pytest.mark.parametrize("damage", ["no folder", "no weights", "not json", "unknown setting", "cut short", "other width"])
+@pytest.mark.parametrize("damage", ["no folder", "no settings", "cut short", "a byte changed", "other width", "other format"])
 def test_what_is_not_a_model_is_refused(tmp_path, damage):
-    BasePlanE(PlanEConfig(hidden=4)).save_pretrained(tmp_path)
-    config, weights = tmp_path / "config.json", tmp_path / "model.safetensors"
+    model = BasePlanE(PlanEConfig(hidden=4))
+    model.save_pretrained(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    data = weights.read_bytes()
     if damage == "no folder":
         tmp_path = tmp_path / "nothing"
-    elif damage == "no weights":
-        weights.unlink()
-    elif damage == "not json":
-        config.write_bytes(b"\xff\x00")
+    elif damage == "no settings":
+        weights.write_bytes(save(model.state_dict()))
     elif damage == "cut short":
-        weights.write_bytes(weights.read_bytes()[:-100])
+        weights.write_bytes(data[:-100])
+    elif damage == "a byte changed":
+        weights.write_bytes(data[:20] + b"\xff" + data[21:])
     else:
-        settings = json.loads(config.read_text())
-        settings["config"]["hidden" if damage == "other width" else "colour"] = 5
-        config.write_text(json.dumps(settings))
-    with pytest.raises(FormatError, match="does not hold the"):
+        old, new = (b'hidden\\": 4', b'hidden\\": 5') if damage == "other width" else (b'format\\": 1', b'format\\": 9')
+        assert old in data
+        weights.write_bytes(data.replace(old, new))
+    with pytest.raises(FormatError, match=r"model\.safetensors"):
         BasePlanE.from_pretrained(tmp_path)
+
+
+def test_a_stop_between_the_two_files_loses_nothing(tmp_path, monkeypatch):
+    BasePlanE(PlanEConfig(hidden=4)).save_pretrained(tmp_path)
+    real = model_module._write
+
+    def stopped(path, data):
+        if path.name == "config.json":
+            raise KeyboardInterrupt
+        real(path, data)
+
+    monkeypatch.setattr(model_module, "_write", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        BasePlanE(PlanEConfig(hidden=6)).save_pretrained(tmp_path)
+    assert BasePlanE.from_pretrained(tmp_path).config.hidden == 6
+
+
+def test_every_dtype_comes_back(tmp_path):
+    model = BasePlanE(PlanEConfig(hidden=4))
+    model.readout.double()
+    model.save_pretrained(tmp_path)
+    state, found = model.state_dict(), BasePlanE.from_pretrained(tmp_path).state_dict()
+    assert all(torch.equal(state[name], found[name]) and state[name].dtype == found[name].dtype for name in state)
 
 
 def test_a_stack_is_not_saved_as_one(tmp_path):

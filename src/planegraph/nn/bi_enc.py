@@ -23,7 +23,7 @@ class BiEnc(nn.Module):
     r"""tilde h_C = MLP( hat h_C + sum over children C' of MLP( tilde h_C' || p_theta(C, C') ) ); a block takes its root's.
 
     Shapes:
-        hat (C, hidden) -> (B, hidden), rows as in the batch; both as :class:`Mapped`.
+        hat (C, hidden) -> (B, hidden), rows as in the batch; a tensor or :class:`Mapped` in, Mapped out.
     """
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
@@ -33,7 +33,8 @@ class BiEnc(nn.Module):
         self.outer = MLP(d, d, config.width, **options)
         self.widths = (d, config.pos_dim)
 
-    def forward(self, hat: Mapped, s: Structure) -> Mapped:
+    def forward(self, hat: Mapped | Tensor, s: Structure) -> Mapped:
+        hat = Mapped.of(hat, s.layout.num_spqr, "hat")
         return self._composed(hat, s) if self.outer.is_simple else Mapped(self._plain(hat.value(), s))
 
     def _composed(self, hat: Mapped, s: Structure) -> Mapped:

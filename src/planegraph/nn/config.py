@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 Norm = Literal["none", "batch", "layer"]
 VirtualEdge = Literal["ones", "learned"]
 Pooling = Literal["all", "last"]
+_TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
 
 
 @dataclass(frozen=True)
@@ -22,9 +23,11 @@ class Categorical:
     sizes: tuple[int, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", tuple(int(size) for size in self.sizes))
-        if not self.sizes or min(self.sizes) < 1:
-            raise ValueError(f"Categorical needs a size of at least 1 for each column; found {self.sizes}")
+        if isinstance(self.sizes, str) or not hasattr(self.sizes, "__iter__"):
+            raise TypeError(f"Categorical needs a list with the size of each column, as in Categorical([28]); found {self.sizes!r}")
+        object.__setattr__(self, "sizes", tuple(self.sizes))
+        if not self.sizes or not all(_is_count(size) for size in self.sizes):
+            raise ValueError(f"Categorical needs an integer of at least 1 for each column; found {self.sizes}")
 
     @property
     def width(self) -> int:
@@ -39,8 +42,8 @@ class Continuous:
     width: int
 
     def __post_init__(self) -> None:
-        if self.width < 1:
-            raise ValueError(f"Continuous needs at least one column; found {self.width}")
+        if not _is_count(self.width):
+            raise ValueError(f"Continuous needs a number of columns, at least 1; found {self.width!r}")
 
 
 Features = Categorical | Continuous | None
@@ -106,8 +109,12 @@ class PlanEConfig:
             if getattr(self, name) not in get_args(allowed):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(allowed))}; found {getattr(self, name)!r}")
         for name in ("dropout", "dropout_walk", "dropout_readout"):
-            if not 0 <= getattr(self, name) < 1:
-                raise ValueError(f"{name} must be at least 0 and below 1; found {getattr(self, name)}")
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+                raise ValueError(f"{name} must be a number, at least 0 and below 1; found {value!r}")
+        for name in (*_TERMS, "mlp_per_type"):
+            if not isinstance(getattr(self, name), bool):
+                raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")
         if not self.terms:
             raise ValueError(
                 "Update has no term left: switch on at least one of neighbours, readout, triconnected, biconnected, cut"
@@ -116,7 +123,7 @@ class PlanEConfig:
     @property
     def terms(self) -> tuple[str, ...]:
         """The terms of Update that are switched on, in the order of their concatenation."""
-        return tuple(name for name in ("neighbours", "readout", "triconnected", "biconnected", "cut") if getattr(self, name))
+        return tuple(name for name in _TERMS if getattr(self, name))
 
     @property
     def width(self) -> int:
@@ -160,6 +167,10 @@ def _features(name: str, value: Any) -> Features:
     raise ValueError(f'{name} must be null, {{"categorical": [sizes]}} or {{"continuous": width}}; found {value!r}')
 
 
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
 def _at_least_one(name: str, value: Any) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+    if not _is_count(value):
         raise ValueError(f"{name} must be an integer, at least 1; found {value!r}")

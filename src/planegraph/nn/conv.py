@@ -10,6 +10,7 @@ from ..data.batch import PlanarBatch
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
+from .guards import check_device, eager_in_full_precision
 from .mapped import Mapped
 from .structure import Structure
 from .tri_enc import TriEnc
@@ -26,7 +27,8 @@ class PlanEConv(nn.Module):
     Shapes:
         h (N, hidden), edges (F, hidden) or None -> (N, hidden). Nodes are in the order of the batch, edges in that of its ``edge_attr``.
 
-    The batch is a :class:`PlanarBatch`, or a batch of ``PlanarData`` from PyG's own ``DataLoader``.
+    The batch is a :class:`PlanarBatch`, or a batch of ``PlanarData`` from PyG's own ``DataLoader``. Rows follow a relabelling of the
+    graph up to its automorphisms: see :meth:`GraphModel.node_embeddings`.
 
     >>> import planegraph as pg, torch
     >>> from planegraph.data import PackedDataset
@@ -44,6 +46,7 @@ class PlanEConv(nn.Module):
         self.cut_enc = CutEnc(config, replicas) if config.cut else None
         self.update = Update(config, replicas)
 
+    @eager_in_full_precision
     def forward(self, h: Tensor, batch: PlanarBatch | Any, edges: Tensor | None = None) -> Tensor:
         s = self._structure(h, batch)
         if (edges is None) != (self.config.edge_features is None):
@@ -65,7 +68,8 @@ class PlanEConv(nn.Module):
             from ..data.pyg import planar_batch
 
             batch = planar_batch(batch)
-        rows = batch.layout.num_nodes
-        if h.shape[-2:] != (rows, self.config.hidden):
-            raise ValueError(f"h must have shape ({rows}, {self.config.hidden}), a row per node; found {tuple(h.shape)}")
+        wanted = (*batch.index.shape[:-1], batch.layout.num_nodes, self.config.hidden)
+        if tuple(h.shape) != wanted:
+            raise ValueError(f"h must have shape {wanted}, a row per node; found {tuple(h.shape)}")
+        check_device(batch, h.device)
         return Structure(batch, self.config.pos_dim, h.dtype)

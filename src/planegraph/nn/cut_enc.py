@@ -23,7 +23,7 @@ class CutEnc(nn.Module):
     r"""bar h_u = MLP( h_u + sum over child blocks B of MLP( tilde h_B + sum over child cut nodes v of B of bar h_v ) ).
 
     Shapes:
-        h (N, hidden), tilde (B, hidden) -> (K, hidden): a row per cut node, as in the batch; all as :class:`Mapped`.
+        h (N, hidden), tilde (B, hidden) -> (K, hidden): a row per cut node, as in the batch; tensors or :class:`Mapped` in, Mapped out.
     """
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
@@ -32,7 +32,8 @@ class CutEnc(nn.Module):
         self.inner = MLP(config.hidden, config.hidden, config.width, **options)
         self.outer = MLP(config.hidden, config.hidden, config.width, **options)
 
-    def forward(self, h: Mapped, tilde: Mapped, s: Structure) -> Mapped:
+    def forward(self, h: Mapped | Tensor, tilde: Mapped | Tensor, s: Structure) -> Mapped:
+        h, tilde = Mapped.of(h, s.layout.num_nodes, "h"), Mapped.of(tilde, s.layout.num_blocks, "tilde")
         at_cuts = h.take(s.node_cut.transposed)
         if self.outer.is_simple:
             return self._composed(at_cuts, tilde, s)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import accumulate
 
 import torch
@@ -48,7 +49,7 @@ class ConstantEncoder(nn.Module):
         self.constant = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), hidden))
         nn.init.normal_(self.constant)
 
-    def forward(self, values: Tensor | None, rows: int) -> Mapped:
+    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Mapped:
         return Mapped(self.constant.new_ones(*self.constant.shape[:-1], rows, 1), self.constant.unsqueeze(-1))
 
 
@@ -60,7 +61,7 @@ class ContinuousEncoder(nn.Module):
         self.features, self.what = features, what
         self.linear = Linear(features.width, hidden, replicas)
 
-    def forward(self, values: Tensor | None, rows: int) -> Mapped:
+    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Mapped:
         return Mapped(self._values(values, rows), self.linear.weight, self.linear.bias).settled()
 
     def _values(self, values: Tensor | None, rows: int) -> Tensor:
@@ -81,8 +82,8 @@ class CategoricalEncoder(nn.Module):
         starts = list(accumulate(features.sizes, initial=0))[:-1]
         self.register_buffer("starts", torch.tensor(starts), persistent=False)
 
-    def forward(self, values: Tensor | None, rows: int) -> Mapped:
-        table, where = torch.cat(list(self.tables), dim=-2), self._where(values, rows)
+    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Mapped:
+        table, where = torch.cat(list(self.tables), dim=-2), self._where(values, rows, locate)
         size = table.shape[-2]
         if size <= _ONE_HOT:
             hot = table.new_zeros(*where.shape[:-1], size).scatter_(-1, where, 1)
@@ -92,13 +93,13 @@ class CategoricalEncoder(nn.Module):
         replica = torch.arange(table.shape[0], device=table.device)[:, None, None]
         return Mapped(F.embedding(where + replica * size, table.flatten(0, 1)).sum(-2))
 
-    def _where(self, values: Tensor | None, rows: int) -> Tensor:
+    def _where(self, values: Tensor | None, rows: int, locate: Callable[[int], str]) -> Tensor:
         """Rows of the joined tables."""
         values = _check(values, rows, self.features, self.what, self.tables[0])
-        self._check_range(values)
+        self._check_range(values, locate)
         return values.long() + self.starts
 
-    def _check_range(self, values: Tensor) -> None:
+    def _check_range(self, values: Tensor, locate: Callable[[int], str]) -> None:
         """On the CPU only: elsewhere it would wait for the device."""
         if values.device.type != "cpu" or values.numel() == 0:
             return
@@ -106,5 +107,8 @@ class CategoricalEncoder(nn.Module):
         for column, size in enumerate(self.features.sizes):
             low, high = flat[:, column].aminmax()
             if low < 0 or high >= size:
-                found = int(low if low < 0 else high)
-                raise InvalidGraphError(f"{self.what}, column {column}: the model knows values 0 to {size - 1}; found {found}")
+                row = int(((flat[:, column] < 0) | (flat[:, column] >= size)).int().argmax())
+                found = int(flat[row, column])
+                raise InvalidGraphError(
+                    f"{self.what}, column {column}, {locate(row)}: the model knows values 0 to {size - 1}; found {found}"
+                )

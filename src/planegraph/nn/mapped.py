@@ -21,6 +21,14 @@ class Mapped(NamedTuple):
     weight: Tensor | None = None
     bias: Tensor | None = None
 
+    @staticmethod
+    def of(value: Tensor | Mapped, rows: int, what: str) -> Mapped:
+        """A tensor or Mapped with so many rows; the sums that follow do not check ids again."""
+        mapped = value if isinstance(value, Mapped) else Mapped(value)
+        if mapped.x.dim() < 2 or mapped.x.shape[-2] != rows:
+            raise ValueError(f"{what} must have {rows} rows, as the batch has; found shape {tuple(mapped.x.shape)}")
+        return mapped
+
     def map(self, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """The linear map ``weight``, ``bias`` of the representations."""
         return linear(self.x, self.compose(weight), _sum(bias, self.shift(weight)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -19,9 +20,13 @@ from ..data.fingerprint import VERSION, parse_fingerprint
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .config import PlanEConfig
 from .features import make_encoder
+from .guards import check_device, eager_in_full_precision
 from .mapped import Mapped
 from .mlp import MLP
 from .structure import Structure
+
+_FORMAT = 1
+_SETTINGS = "planegraph"
 
 
 class GraphModel(nn.Module):
@@ -53,24 +58,34 @@ class GraphModel(nn.Module):
 
     # ---- what users call ----------------------------------------------------------------------------------------------------
 
+    @eager_in_full_precision
     def forward(self, batch: Any) -> Tensor:
         """(G, outputs): the outputs of all graphs of a PlanarBatch or of a PyG batch of PlanarData."""
         batch = self.prepare(batch)
         return self.readout(self._pool(batch), batch.graph_mask)
 
+    @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
         """(G, layers * hidden): the sums of the node representations, layer beside layer (or of the last layer only)."""
         return self._pool(self.prepare(batch))
 
+    @eager_in_full_precision
     def node_embeddings(self, batch: Any) -> Tensor:
-        """(N, hidden): the node representations of the last layer, nodes in the order of the batch."""
+        """(N, hidden): the node representations of the last layer, nodes in the order of the batch.
+
+        Walks are canonical up to automorphisms, as in the paper. So where a graph has automorphisms, a relabelling may exchange the
+        rows of nodes that an automorphism exchanges: the rows of a graph are invariant as a multiset, and those of nodes that no
+        automorphism moves follow the relabelling. Sums over nodes, and with them all graph outputs, are invariant.
+        """
         return self._layers(self.prepare(batch))[0][-1].value()
 
     def _layers(self, batch: PlanarBatch) -> tuple[list[Mapped], Structure]:
         dtype = next(self.parameters()).dtype
         s = Structure(batch, self.config.pos_dim, dtype)
-        h = self.node_encoder(batch.x, batch.layout.num_nodes)
-        edges = None if self.edge_encoder is None else self.edge_encoder(batch.edge_attr, batch.layout.num_rows)
+        h = self.node_encoder(batch.x, batch.layout.num_nodes, s.name_node)
+        edges = None
+        if self.edge_encoder is not None:
+            edges = self.edge_encoder(batch.edge_attr, batch.layout.num_rows, s.name_edge)
         return self.run_layers(h, edges, s), s
 
     def _pool(self, batch: PlanarBatch) -> Tensor:
@@ -89,6 +104,7 @@ class GraphModel(nn.Module):
         stacked = batch.index.shape[0] if batch.index.dim() > 1 else None
         if stacked != self.replicas:
             raise InvalidGraphError(f"the model has {self.replicas or 'no'} replicas; the batch has {stacked or 'none'}")
+        check_device(batch, next(self.parameters()).device)
         if batch.fingerprint is not None:
             self._check_labels(batch)
         return batch
@@ -111,40 +127,38 @@ class GraphModel(nn.Module):
     # ---- files ---------------------------------------------------------------------------------------------------------------
 
     def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
-        """Writes ``config.json`` and ``model.safetensors``, each to a temporary name first."""
+        """Writes ``model.safetensors``, which holds the settings too, and ``config.json``, the settings for people and other tools.
+
+        Each is written to a temporary name first, and loading reads the former only: a model is there as a whole or not at all.
+        """
         if self.replicas is not None:
             raise ValueError("a stack of models is not saved as one; save the models of unstack()")
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        save = _safetensors("save")
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
-        settings = {"model": type(self).__name__, "format": 1, "config": self.config.to_dict()}
-        _write(folder / "model.safetensors", save(state))
+        settings = {"model": type(self).__name__, "format": _FORMAT, "config": self.config.to_dict()}
+        _write(folder / "model.safetensors", _safetensors().save(state, {_SETTINGS: json.dumps(settings)}))
         _write(folder / "config.json", (json.dumps(settings, indent=2) + "\n").encode())
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike[str]) -> Self:
         """The model that :meth:`save_pretrained` wrote, in evaluation mode; equal bit for bit."""
-        path = Path(folder) / "config.json"
+        file, tool = Path(folder) / "model.safetensors", _safetensors()
         try:
-            settings = json.loads(path.read_text(encoding="utf-8"))
-            name, config = settings["model"], PlanEConfig.from_dict(settings["config"])
-        except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-            raise FormatError(f"{path} does not hold the settings of a model: {error}") from error
+            data = file.read_bytes()
+            state, settings = tool.load(data), _settings(data)
+            name, version, config = settings["model"], settings["format"], settings["config"]
+        except Exception as error:  # the library raises errors of its own for damaged files
+            raise FormatError(f"{file} does not hold a saved model: {error}") from error
+        if version != _FORMAT:
+            raise FormatError(f"{file} has format {version}; this planegraph reads {_FORMAT}")
         if name != cls.__name__:
-            raise FormatError(f"{path} is a {name}; use {name}.from_pretrained")
-        file = Path(folder) / "model.safetensors"
+            raise FormatError(f"{file} is a {name}; use {name}.from_pretrained")
         try:
-            state = _safetensors("load")(file.read_bytes())
-            model = cls(config)
-            dtypes = {value.dtype for value in state.values() if value.is_floating_point()}
-            if len(dtypes) == 1:
-                model = model.to(dtypes.pop())
-            model.load_state_dict(state)
-        except MissingDependencyError:
-            raise
-        except Exception as error:
-            raise FormatError(f"{file} does not hold the weights of this model: {error}") from error
+            model = cls(PlanEConfig.from_dict(config))
+            model.load_state_dict(state, assign=True)
+        except (RuntimeError, TypeError, ValueError) as error:
+            raise FormatError(f"{file} does not hold the weights of the model that it describes: {error}") from error
         return model.eval()
 
     # ---- replicas --------------------------------------------------------------------------------------------------------------
@@ -188,17 +202,23 @@ def _from_pyg(batch: Any) -> PlanarBatch:
     return planar_batch(batch)
 
 
-def _safetensors(name: str) -> Any:
+def _safetensors() -> Any:
     try:
         import safetensors.torch
     except ImportError:
         raise MissingDependencyError("saving and loading models needs safetensors: pip install safetensors") from None
-    return getattr(safetensors.torch, name)
+    return safetensors.torch
+
+
+def _settings(data: bytes) -> dict[str, Any]:
+    """The settings in the header of a safetensors file, which begins with its length in 8 bytes."""
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    return json.loads(header["__metadata__"][_SETTINGS])
 
 
 def _write(path: Path, data: bytes) -> None:
     """All of it under the final name, or nothing."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
     try:
         with open(temporary, "wb") as file:
             file.write(data)

@@ -24,6 +24,8 @@ def can_fuse(x: Tensor) -> bool:
 
 def relu_sum(tables: Sequence[Tensor], indices: Sequence[Tensor], segments: Rows) -> Tensor:
     """``indices`` hold an id into the table of the same place for every entry (-1: nothing); ``segments`` are runs of entries."""
+    if any(t.dtype != tables[0].dtype or t.device != tables[0].device for t in tables):
+        raise TypeError(f"the tables must share dtype and device; found {[(t.dtype, str(t.device)) for t in tables]}")
     return _ReluSum.apply(segments, tuple(indices), *tables)
 
 

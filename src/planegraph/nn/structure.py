@@ -25,6 +25,21 @@ class Structure:
     def __init__(self, batch: PlanarBatch, pos_dim: int, dtype: torch.dtype) -> None:
         self.batch, self.layout, self.pos_dim, self.dtype = batch, batch.layout, pos_dim, dtype
 
+    # ---- names for errors -------------------------------------------------------------------------------------------------------
+
+    def name_node(self, row: int) -> str:
+        """Which graph and node a row of node features belongs to; waits for the device."""
+        b = self.batch
+        graph = int(b.node_graph.reshape(-1)[row])
+        return f"graph {graph} of the batch, node {row % self.layout.num_nodes - int(b.node_ptr.reshape(-1)[graph])}"
+
+    def name_edge(self, row: int) -> str:
+        """The same for a row of edge features: the nodes that it joins."""
+        b = self.batch
+        dart = int((b.dart_row.reshape(-1) == row % self.layout.num_rows).int().argmax())
+        ends = [self.name_node(int(b.dart_source.reshape(-1)[dart])), self.name_node(int(b.dart_target.reshape(-1)[dart]))]
+        return " and ".join([ends[0], ends[1].rpartition(", ")[2]])
+
     # ---- incidences ------------------------------------------------------------------------------------------------------------
 
     @cached_property

@@ -27,7 +27,7 @@ class TriEnc(nn.Module):
     r"""hat h_C = MLP( sum_i MLP( h_{omega[i]} || e_{omega[i], omega[i+1]} || p_{kappa[i]} || p_i ) ).
 
     Shapes:
-        h (N, hidden), edges (F, hidden) or None -> (C, hidden), rows as in the batch; all as :class:`Mapped`.
+        h (N, hidden), edges (F, hidden) or None -> (C, hidden), rows as in the batch; tensors or :class:`Mapped` in, Mapped out.
     """
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
@@ -45,7 +45,9 @@ class TriEnc(nn.Module):
             self.virtual = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), d))
             nn.init.normal_(self.virtual)
 
-    def forward(self, h: Mapped, edges: Mapped | None, s: Structure) -> Mapped:
+    def forward(self, h: Mapped | Tensor, edges: Mapped | Tensor | None, s: Structure) -> Mapped:
+        h = Mapped.of(h, s.layout.num_nodes, "h")
+        edges = None if not self.has_edges else Mapped.of(edges, s.layout.num_rows, "edges")
         total = self.inner.finish(self._sums(h, edges, s))
         if isinstance(self.outer, nn.ModuleList):
             masks = [s.batch.spqr_type == t for t in range(_TYPES)]
