@@ -106,8 +106,33 @@ def test_the_message_names_the_copy():
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_outputs_that_are_not_finite_fail(value):
-    with pytest.raises(AssertionError, match="depends on the numbering"):
-        assert_invariant(lambda graph: torch.tensor([value]), CHEMICAL)
+    """And the message blames the output, not the numbering."""
+    message = rf"^the output is not finite: entry \[1\] is {value}, 1 of 2 are not(.|\n)*graph6 Cx"
+    with pytest.raises(AssertionError, match=message):
+        assert_invariant(lambda graph: torch.tensor([1.0, value]), CHEMICAL)
+    with pytest.raises(AssertionError, match=message):
+        assert_distinguishes(lambda graph: torch.tensor([1.0, value if graph is CHEMICAL else 2.0]), HEXAGON, CHEMICAL)
+    with pytest.raises(AssertionError, match=rf"{message}(.|\n)*relabelling \d of 5"):
+        assert_invariant(lambda graph: torch.tensor([1.0, 2.0 if graph is CHEMICAL else value]), CHEMICAL)
+    data = Data(x=torch.tensor([[1.0], [value]]), edge_index=torch.tensor([[0, 1], [1, 0]]))
+    with pytest.raises(AssertionError, match=r"^the output is not finite: entry \[\] is"):
+        assert_invariant(lambda graph: graph.x.sum(), data)
+
+
+class Broken(torch.nn.Module):
+    """A model whose weights became NaN."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.tensor([float("nan")]))
+
+    def forward(self, batch):
+        return self.weight.expand(batch.num_graphs, 3)
+
+
+def test_a_model_that_returns_nan_is_not_called_dependent_on_the_numbering():
+    with pytest.raises(AssertionError, match=r"^the output is not finite: entry \[0\] is nan, 3 of 3 are not"):
+        assert_invariant(Broken(), HEXAGON)
 
 
 def test_outputs_of_another_shape_fail():

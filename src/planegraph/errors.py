@@ -41,7 +41,8 @@ class NotPlanarError(PlanegraphError, ValueError):
 
 
 class FormatError(PlanegraphError, ValueError):
-    """A text or byte string is not in the format it should be (graph6, SMILES, canonical code, edge list)."""
+    """Something is not in the format it should be: a text or byte string (graph6, SMILES, canonical code, edge list), a packed
+    dataset or its file, a saved model."""
 
 
 class MissingDependencyError(PlanegraphError, ImportError):

@@ -67,7 +67,7 @@ def assert_invariant(
     tolerance: float | None = None,
     seed: int = 0,
 ) -> None:
-    """Raises AssertionError unless relabelled copies of a graph get the same output as the graph itself.
+    """Raises AssertionError unless relabelled copies of a graph get the same output as the graph itself, and it is finite.
 
     Args:
         model_or_fn: a module that reads batches of planegraph (its ``embed``, if it has one, is what is compared), or any function
@@ -94,14 +94,17 @@ def assert_invariant(
     rng = np.random.default_rng(seed)
     copies = [relabelled(graph, rng) for _ in range(relabelings)]
     expected = _outputs(model_or_fn, [graph])[0]  # on its own: what else is in a batch must not matter
+    described = f"\n  graph: {_describe(graph)}"
+    _check_finite(expected, described)
     allowed = _SAME.get(expected.dtype, _SAME_OTHERWISE) if tolerance is None else tolerance
     found = _outputs(model_or_fn, [copy for copy, _ in copies])
     for i, (output, (_, how)) in enumerate(zip(found, copies, strict=True), start=1):
-        where = f"\n  graph: {_describe(graph)}\n  relabelling {i} of {relabelings}, seed {seed}: {how}"
+        where = f"{described}\n  relabelling {i} of {relabelings}, seed {seed}: {how}"
         if output.shape != expected.shape:
             raise AssertionError(f"the shape of the output depends on the numbering: {_shapes(expected, output)}{where}")
+        _check_finite(output, where)
         difference, scale = _difference(expected, output)
-        if not difference <= allowed:  # also where it is NaN
+        if difference > allowed:
             raise AssertionError(
                 f"the output depends on the numbering of the graph: it changes by {difference:.2g}, relative to its largest entry "
                 f"{scale:.3g}; allowed is {allowed:.2g}{where}"
@@ -111,7 +114,7 @@ def assert_invariant(
 def assert_distinguishes(
     model_or_fn: torch.nn.Module | Callable[[Any], Any], g: Any, h: Any, tolerance: float | None = None
 ) -> None:
-    """Raises AssertionError unless two graphs get different outputs.
+    """Raises AssertionError unless two graphs get different outputs, both finite.
 
     Args:
         model_or_fn: as in :func:`assert_invariant`.
@@ -134,6 +137,8 @@ def assert_distinguishes(
     where = f"\n  first: {_describe(g)}\n  second: {_describe(h)}"
     if first.shape != second.shape:
         raise AssertionError(f"outputs of different shapes cannot be compared: {_shapes(first, second)}{where}")
+    for graph, output in ((g, first), (h, second)):
+        _check_finite(output, f"\n  graph: {_describe(graph)}")
     difference, scale = _difference(first, second)
     if not difference > needed:
         hint = "; the graphs are isomorphic, so no invariant tells them apart" if _isomorphic(g, h) else ""
@@ -223,6 +228,17 @@ def _difference(a: torch.Tensor, b: torch.Tensor) -> tuple[float, float]:
     return float((a - b).abs().max()) / (scale or 1.0), scale
 
 
+def _check_finite(output: torch.Tensor, where: str) -> None:
+    """NaN and infinity cannot be compared; ``where`` says of which graph the output is."""
+    bad = ~torch.isfinite(output)
+    if bad.any():
+        at = tuple(bad.nonzero()[0].tolist())
+        raise AssertionError(
+            f"the output is not finite: entry {list(at)} is {output[at].item()}, {int(bad.sum())} of {output.numel()} are not; look for "
+            f"the cause in the model or its input{where}"
+        )
+
+
 def _shapes(a: torch.Tensor, b: torch.Tensor) -> str:
     return f"{tuple(a.shape)} and {tuple(b.shape)}"
 
@@ -231,7 +247,10 @@ def _shapes(a: torch.Tensor, b: torch.Tensor) -> str:
 
 
 def _describe(graph: Any) -> str:
-    g = graph if isinstance(graph, Graph) else Graph.from_pyg(graph)
+    try:
+        g = graph if isinstance(graph, Graph) else Graph.from_pyg(graph)
+    except PlanegraphError:  # a function may read more than a Graph can hold, such as NaN
+        return repr(graph)
     text = f"graph6 {g.to_graph6()}" if g.num_nodes <= _SHOWN else repr(g)
     for name in ("node_labels", "edge_labels", "dart_labels"):
         labels = getattr(g, name)

@@ -16,7 +16,7 @@ from .decompose import planar_mask
 from .errors import InvalidGraphError, MissingDependencyError, NotPlanarError
 
 try:
-    from torch_geometric.data import Data
+    from torch_geometric.data import Batch, Data
     from torch_geometric.transforms import BaseTransform
 except ImportError:
     raise MissingDependencyError("planegraph.transforms needs PyTorch Geometric: pip install planegraph[learn]") from None
@@ -62,7 +62,7 @@ class Planar(BaseTransform):
 
     def forward(self, data: Data) -> PlanarData:
         """Decomposes one graph."""
-        _expect_data(data)
+        _expect_data(data, "Planar")
         call = sum(self.counts.values())
         try:
             graph = read_pyg([data], self.node_attrs, self.edge_attrs)
@@ -93,11 +93,15 @@ def is_planar(data: Data) -> bool:
     >>> is_planar(Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2))
     True
     """
-    _expect_data(data)
+    _expect_data(data, "is_planar")
     return bool(planar_mask(labelled(read_pyg([data], (), ()).structure, {}, {}))[0])
 
 
-def _expect_data(data: Any) -> None:
+def _expect_data(data: Any, what: str) -> None:
+    if isinstance(data, Batch):
+        raise InvalidGraphError(
+            f"expected one graph; found {type(data).__name__}, a batch. Apply {what} to each Data before batching"
+        )
     if not isinstance(data, Data):
         raise InvalidGraphError(f"expected a torch_geometric.data.Data object; found {type(data).__name__}")
 

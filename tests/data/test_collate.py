@@ -349,6 +349,26 @@ def test_growing(made, seed):
     check_padding(collator(ids), batch)
 
 
+def test_maximum_of_capacities():
+    one = Capacity(4, 40, 48, 120, 48, 48, 16, spqr=(8, 16), blocks=(1, 2, 3), cuts=(4, 5))
+    other = Capacity(9, 8, 64, 8, 64, 8, 24, spqr=(1, 24, 8), blocks=(7,))
+    both = Capacity(9, 40, 64, 120, 64, 48, 24, spqr=(1, 24, 16), blocks=(1, 2, 7), cuts=(4, 5))
+    assert one.maximum(other) == other.maximum(one) == both
+    assert both.maximum(one) == both.maximum(other) == both
+    assert one.maximum(one) == one
+
+
+@given(st.lists(planar_graphs(14), min_size=2, max_size=6), st.integers(0, 2**32))
+def test_what_fits_into_one_capacity_fits_into_the_maximum(made, seed):
+    tables = tables_of(made)
+    rng = random.Random(seed)
+    collator = Collator(stand_in(tables, 1))
+    parts = [[rng.randrange(len(made)) for _ in range(3)] for _ in range(2)]
+    both = roomy(tables, parts[0], rng).maximum(roomy(tables, parts[1], rng))
+    for ids in parts:
+        check_padding(collator(ids), collator(ids, both))
+
+
 def test_a_capacity_that_is_exactly_full_does_not_fit():
     tables = tables_of([graphs.path(4)])
     exact = Collator(stand_in(tables))([0]).layout.sizes
@@ -404,6 +424,33 @@ def test_features_of_torch_and_wrong_length():
     ds.x = np.zeros((2, 1))
     with pytest.raises(ValueError, match="2 rows of features for 3"):
         collate(ds, [0])
+
+
+def test_from_tables_pads_but_never_invents():
+    tables = tables_of([graphs.path(3), graphs.cycle(4)])
+    given_rows = {"x": torch.ones(7, 1), "edge_attr": torch.ones(6, 2), "y": torch.ones(2, 3), "attrs": {"w": torch.ones(2)}}
+    for capacity in (None, roomy(tables, [0, 1], random.Random(1))):
+        batch = PlanarBatch.from_tables(tables, capacity=capacity, **given_rows)
+        layout = batch.layout
+        for values, ones, rows in (
+            (batch.x, 7, layout.num_nodes),
+            (batch.edge_attr, 6, layout.num_rows),
+            (batch.y, 2, layout.num_graphs),
+            (batch.attrs["w"], 2, layout.num_graphs),
+        ):
+            assert len(values) == rows
+            assert (values[:ones] == 1).all()
+            assert (values[ones:] == 0).all()
+        for rows, message in (
+            ({"y": torch.ones(1, 3)}, r"y must have one row for each of the 2 graphs of the batch; found shape \(1, 3\)"),
+            ({"y": torch.ones(3)}, "y must have one row for each of the 2 graphs"),
+            ({"y": torch.tensor(1.0)}, r"y must have .* found shape \(\)"),
+            ({"attrs": {"w": torch.ones(1)}}, "w must have one row for each of the 2 graphs"),
+            ({"x": torch.ones(6, 1)}, "x must have one row for each of the 7 nodes"),
+            ({"edge_attr": torch.ones(5, 2)}, "edge_attr must have one row for each of the 6 edges"),
+        ):
+            with pytest.raises(ValueError, match=message):
+                PlanarBatch.from_tables(tables, capacity=capacity, **{**given_rows, **rows})
 
 
 def test_moving_copying_stacking():

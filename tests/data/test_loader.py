@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import random
 import threading
 import time
@@ -232,6 +234,47 @@ def test_capacity_grows(prefetch):
         assert all(getattr(a, name) <= getattr(b, name) for name in ("graphs", "nodes", "edges", "walks", "max_position"))
     assert len(set(seen)) < len(seen)  # it does not grow every time
     assert {batch.layout.sizes for batch in loader} == {loader.capacity} == {seen[-1]}
+
+
+@pytest.mark.parametrize("prefetch", [0, 3])
+def test_capacity_never_shrinks_with_two_iterations_at_once(prefetch):
+    by_size = DS.subset(np.argsort(np.diff(DS.tables.node_ptr), kind="stable"))
+    tight = Capacity.of(by_size.subset(range(20)).tables, 5)
+    loader = PackedLoader(by_size, batch_size=10, pad=tight, prefetch=prefetch)
+    ahead, behind = iter(loader), iter(loader)
+    grown = [loader.capacity for _ in ahead][-1]
+    assert grown != tight
+    small = next(behind)
+    assert small.layout.sizes != grown  # it keeps to its own
+    assert loader.capacity == grown
+    assert small.layout.sizes.maximum(grown) == grown
+    for _ in behind:
+        assert loader.capacity == grown
+    assert {batch.layout.sizes for batch in loader} == {grown}
+
+
+# ---- copies -----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", [copy.copy, copy.deepcopy, lambda loader: pickle.loads(pickle.dumps(loader))])
+def test_copies(how):
+    loader = PackedLoader(DS, batch_size=10, shuffle=True, seed=5, pad=True, device="cpu")
+    loader.set_epoch(3)
+    iter(loader)  # a thread that runs is not in the way
+    twin = how(loader)
+    assert twin.epoch == loader.epoch == 4
+    assert twin.capacity == loader.capacity
+    for a, b in zip(loader, twin, strict=True):
+        assert a.layout == b.layout
+        assert torch.equal(a.index, b.index)
+        assert torch.equal(a.y, b.y)
+        assert a.graph_ids.tolist() == b.graph_ids.tolist()
+    assert twin._collator.ds is twin.ds
+
+
+def test_a_pickled_loader_holds_the_data_once():
+    alone, with_loader = (len(pickle.dumps(value)) for value in (DS, PackedLoader(DS)))
+    assert with_loader < alone + 2000
 
 
 def test_devices():

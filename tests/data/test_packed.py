@@ -297,6 +297,35 @@ def test_bad_features() -> None:
         PackedDataset.from_arrays(batch, on_nonplanar="ignore")
 
 
+@pytest.mark.parametrize("dtype", [">f8", ">f4", ">f2", ">i8", ">i4", ">i2", ">u2"])
+def test_byte_order(dtype: str, tmp_path) -> None:
+    """Big-endian arrays, as from HDF5 or FITS, become this machine's."""
+    batch = pg.GraphBatch.from_graphs([pg.families.path(3), pg.families.cycle(4)])
+    shapes_of = {"x": (7, 2), "edge_attr": (6, 1), "dart_attr": (6, 2, 1), "y": (2, 3)}
+    for edges in ("edge_attr", "dart_attr"):
+        foreign = {n: np.arange(np.prod(shapes_of[n])).reshape(shapes_of[n]).astype(dtype) for n in ("x", edges, "y")}
+        native = {n: a.astype(dtype.replace(">", "=")) for n, a in foreign.items()}
+        ds = PackedDataset.from_arrays(batch, **foreign, attrs={"w": foreign["y"]})
+        assert_equal(ds, PackedDataset.from_arrays(batch, **native, attrs={"w": native["y"]}))
+        assert all(a.dtype.isnative for a in (ds.x, ds.y, ds.attrs["w"]))
+        ds.save(tmp_path / "foreign")
+        opened = PackedDataset.open(tmp_path / "foreign")
+        assert_equal(opened, ds)
+        assert opened[:].y.tolist() == ds[:].y.tolist() == ds[:].attrs["w"].tolist() == native["y"].tolist()
+        assert ds[:].x.tolist() == native["x"].tolist()
+
+
+def test_byte_order_may_differ_between_graphs_of_pyg() -> None:
+    def graph(order: str) -> SimpleNamespace:
+        index = np.array([[0, 1], [1, 0]]).astype(f"{order}i4")
+        rows = np.array([[1.5], [2.5]]).astype(f"{order}f8")
+        return SimpleNamespace(edge_index=index, num_nodes=2, x=rows, edge_attr=rows, y=rows[:1])
+
+    ds = PackedDataset.from_pyg([graph(">"), graph("<")])
+    assert_equal(ds, PackedDataset.from_pyg([graph("=")] * 2))
+    assert ds[:].y.tolist() == [[1.5], [1.5]]
+
+
 # ---- graphs that are not planar ------------------------------------------------------------------------------------------
 
 

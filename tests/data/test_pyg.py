@@ -191,6 +191,86 @@ def test_gradients_flow_to_the_features() -> None:
     assert batch.edge_attr.grad.sum() == result.edge_attr.numel()
 
 
+PATHS = (pg.families.path(2), pg.families.path(3))
+
+
+def with_targets(*ys, graphs=PATHS) -> list[PlanarData]:
+    return [Planar()(as_pyg(g, y=y)) for g, y in zip(graphs, ys, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "ys",
+    [(torch.tensor(1.0), torch.tensor(2.0)), (torch.ones(1), torch.ones(1)), (torch.ones(1, 4), torch.ones(1, 4)), (0.5, 1.5)],
+    ids=["scalars", "one", "rows", "floats"],
+)
+def test_targets_with_a_row_per_graph_are_kept(ys) -> None:
+    batch = Batch.from_data_list(with_targets(*ys))
+    assert planar_batch(batch).y is batch.y
+    assert len(batch.y) == 2
+
+
+@pytest.mark.parametrize(
+    "ys",
+    [
+        (torch.ones(3), torch.ones(3)),
+        (torch.ones(2), torch.ones(3)),
+        (torch.ones(2, 1), torch.ones(3, 1)),
+        ([1.0, 2.0], [3.0, 4.0]),
+        ("yes", "no"),
+        (torch.ones(1), torch.ones(0)),
+        (torch.ones(2), torch.ones(0)),  # two rows for two graphs, but both are of one
+    ],
+    ids=["several", "of nodes", "of nodes, 2-d", "lists", "words", "too few", "of one graph"],
+)
+def test_other_targets_are_left_out(ys) -> None:
+    """They are the user's to read from data.y; nothing is padded, cut or invented."""
+    batch = Batch.from_data_list(with_targets(*ys))
+    found = planar_batch(batch)
+    assert found.y is None
+    assert found.num_graphs == 2
+    assert batch.y is not None
+
+
+@pytest.mark.parametrize("y", [torch.ones(3), torch.tensor(1.0), [1.0], "yes", 0.5], ids=str)
+def test_other_targets_of_a_single_graph_are_left_out(y) -> None:
+    (data,) = with_targets(y, graphs=PATHS[:1])
+    assert planar_batch(data).y is None
+    data.y = torch.ones(1, 3)
+    assert planar_batch(data).y is data.y
+
+
+def test_targets_that_were_replaced_after_batching() -> None:
+    batch = Batch.from_data_list(with_targets(torch.ones(2), torch.ones(3)))
+    batch.y = torch.ones(2, 7)
+    assert planar_batch(batch).y is batch.y
+    batch.y = torch.ones(1, 7)
+    assert planar_batch(batch).y is None
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+def test_nan_after_planar_is_refused(dtype: torch.dtype) -> None:
+    data = planar_samples(floats=True)
+    for d in data:
+        d.x, d.edge_attr = d.x.to(dtype), d.edge_attr.to(dtype)
+    batch = Batch.from_data_list(data)
+    assert planar_batch(batch).x.isfinite().all()
+    g, nodes, columns = 8, int(batch.ptr[8]), sum(d.num_edges for d in data[:8])
+    batch.x[nodes + 2, 1] = float("nan")
+    with pytest.raises(pg.InvalidGraphError, match=r"^graph 8 of the batch: x\[2, 1\] is nan; replace it") as caught:
+        planar_batch(batch)
+    assert caught.value.graph_index == g
+    batch.x[nodes + 2, 1] = float("inf")  # a number that a model may well meet
+    planar_batch(batch)
+    batch.edge_attr[columns + 3, 0] = float("nan")
+    with pytest.raises(pg.InvalidGraphError, match=r"^graph 8 of the batch: edge_attr\[3, 0\] is nan") as caught:
+        planar_batch(batch)
+    assert caught.value.graph_index == g
+    single = data[8].clone()
+    single.x[1, 0] = float("nan")
+    with pytest.raises(pg.InvalidGraphError, match=r"graph 0 of the batch: x\[1, 0\] is nan"):
+        planar_batch(single)
+
+
 # ---- loaders, datasets, devices -------------------------------------------------------------------------------------------
 
 
@@ -335,6 +415,16 @@ def test_bad_graphs_are_numbered() -> None:
     for wrong in (HeteroData(), None, pg.families.path(2)):
         with pytest.raises(pg.InvalidGraphError, match="expected a torch_geometric"):
             transform(wrong)
+
+
+def test_a_batch_is_no_graph() -> None:
+    transform = Planar()
+    for given in (samples(), planar_samples()):
+        with pytest.raises(pg.InvalidGraphError, match=r"found \w*DataBatch, a batch\. Apply Planar to each Data before batching"):
+            transform(Batch.from_data_list(given))
+    assert transform.counts == {"planar": 0, "set": 0, "skipped": 0}
+    with pytest.raises(pg.InvalidGraphError, match="Apply is_planar to each Data"):
+        is_planar(Batch.from_data_list(samples()))
 
 
 def test_what_is_no_batch() -> None:

@@ -22,7 +22,7 @@ from torch import Tensor
 
 from .. import _core
 from .collate import Feature, as_ids, collate_index, pad_rows
-from .layout import SECTION_NAMES, Capacity, Layout
+from .layout import COUNTS, SECTION_NAMES, Capacity, Layout
 
 
 class PlanarBatch:
@@ -151,21 +151,29 @@ class PlanarBatch:
         capacity: Capacity | None = None,
         fingerprint: Any = None,
     ) -> PlanarBatch:
-        """All graphs of the tables as one batch, with features that already stand in its order.
+        """All graphs of the tables as one batch, with features that already stand in its order, a row for each real row of the batch.
 
         Args:
+            x: (nodes, cx); y, attrs: (graphs, ...), of the graphs of ``pool_ptr`` if it is given.
             edge_attr: (edges * rows_per_edge, ce); ``rows_per_edge`` is 1 unless told otherwise.
+            capacity: what to pad to; features get rows of zeros.
             pool_ptr: if the tables hold a joined batch as one graph with global ids: where the nodes of its graphs begin, and the end.
         """
         rows = (0 if edge_attr is None else 1) if rows_per_edge is None else rows_per_edge
         ids = np.arange(len(tables["node_ptr"]) - 1)
         pool = None if pool_ptr is None else np.ascontiguousarray(pool_ptr, np.int64)
         index, layout, graphs = collate_index(_core.Tables(tables), ids, rows, capacity, pool)
+        real = dict(zip(COUNTS, index[: len(COUNTS)].tolist(), strict=True))
+
+        def padded(name: str, values: Tensor | None, table: str) -> Tensor | None:
+            of = "edges (or directions)" if table == "rows" else table
+            return None if values is None else pad_rows(name, values, of, real[table], getattr(layout, f"num_{table}"))
+
         features = {
-            "x": pad_rows(x, layout.num_nodes),
-            "edge_attr": pad_rows(edge_attr, layout.num_rows),
-            "y": pad_rows(y, layout.num_graphs),
-            "attrs": {name: pad_rows(value, layout.num_graphs) for name, value in (attrs or {}).items()},
+            "x": padded("x", x, "nodes"),
+            "edge_attr": padded("edge_attr", edge_attr, "rows"),
+            "y": padded("y", y, "graphs"),
+            "attrs": {name: padded(name, value, "graphs") for name, value in (attrs or {}).items()},
         }
         return cls(index, layout, graph_ids=torch.arange(graphs), num_graphs=graphs, fingerprint=fingerprint, **features)
 
@@ -325,10 +333,11 @@ def collate(ds: Any, ids: Any, capacity: Capacity | None = None) -> PlanarBatch:
 class Collator:
     """Makes batches of one dataset: its tables are bound to the core once, a batch is then one call for the indices and one per feature.
 
-    It may be called from any thread, and works without the GIL.
+    It may be called from any thread, and works without the GIL. A copy, by pickle too, is bound anew to the copy of its dataset.
     """
 
     def __init__(self, ds: Any) -> None:
+        self.ds = ds
         tables = ds.tables
         edge_attr, dart_attr = getattr(ds, "edge_attr", None), getattr(ds, "dart_attr", None)
         self.tables = _core.Tables(tables)
@@ -339,6 +348,9 @@ class Collator:
         self.edge_attr = Feature.of(edge_attr if dart_attr is None else dart_attr, tables["edge_ptr"], self.rows_per_edge)
         self.y = Feature.of(ds.y, None)
         self.attrs = {name: Feature.of(value, None) for name, value in (ds.attrs or {}).items()}
+
+    def __reduce__(self) -> tuple[type[Collator], tuple[Any]]:
+        return type(self), (self.ds,)
 
     def __call__(self, ids: Any, capacity: Capacity | None = None, pin: bool = False) -> PlanarBatch:
         ids = as_ids(ids)

@@ -98,10 +98,8 @@ def as_ids(ids: Any) -> np.ndarray:
     return np.array(array, np.int64)
 
 
-def pad_rows(values: Tensor | None, rows: int) -> Tensor | None:
-    """The tensor, with rows of zeros up to ``rows``."""
-    if values is None or len(values) == rows:
-        return values
-    if len(values) > rows:
-        raise ValueError(f"a feature has {len(values)} rows; the batch has {rows}")
-    return torch.cat([values, values.new_zeros(rows - len(values), *values.shape[1:])])
+def pad_rows(name: str, values: Tensor, of: str, real: int, rows: int) -> Tensor:
+    """The tensor called ``name``, which must have ``real`` rows (as many as there are ``of``), with rows of zeros up to ``rows``."""
+    if values.dim() == 0 or len(values) != real:
+        raise ValueError(f"{name} must have one row for each of the {real} {of} of the batch; found shape {tuple(values.shape)}")
+    return values if real == rows else torch.cat([values, values.new_zeros(rows - real, *values.shape[1:])])

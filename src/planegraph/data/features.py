@@ -73,13 +73,14 @@ def _take(array: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
 
 
 def to_numpy(values: Any, what: str, index: int | None = None) -> np.ndarray:
-    """A tensor on any device, or anything array-like, as an array; ``what`` names it in messages."""
+    """A tensor on any device, or anything array-like, as an array in the byte order of this machine; ``what`` names it in messages."""
     try:
         if hasattr(values, "detach"):
             values = values.detach().cpu()
             values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
         refuse_masked(values, what)
-        return np.asarray(values)
+        array = np.asarray(values)
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
     except InvalidGraphError as error:
         raise InvalidGraphError(str(error), index) from None
     except (TypeError, ValueError, RuntimeError) as error:

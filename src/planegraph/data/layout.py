@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate, pairwise
+from itertools import accumulate, pairwise, zip_longest
 
 import numpy as np
 
@@ -132,9 +132,7 @@ class Capacity:
             return have if have >= wanted else _round_up(wanted + wanted // 16)
 
         def slices(name: str, spare: bool) -> tuple[int, ...]:
-            have, wanted = getattr(self, name)[::-1], getattr(need, name)[::-1]
-            length = max(len(have), len(wanted))
-            rows = zip(have + (0,) * (length - len(have)), wanted + (0,) * (length - len(wanted)), strict=True)
+            rows = _by_depth(getattr(self, name), getattr(need, name))
             return tuple(table_width(h, w, spare and k == 0) for k, (h, w) in enumerate(rows))[::-1]
 
         def table_width(have: int, wanted: int, spare: bool) -> int:
@@ -149,6 +147,19 @@ class Capacity:
             cuts=slices("cuts", True),
             **{name: table(name) for name in _PTR_OF},
         )
+
+    def maximum(self, other: Capacity) -> Capacity:
+        """The smallest capacity that holds whatever fits into either: the larger of each two sizes, slices paired by their depth.
+
+        >>> one = Capacity(4, 40, 48, 120, 48, 48, 16, spqr=(8, 16))
+        >>> one.maximum(Capacity(4, 64, 8, 120, 48, 48, 16, spqr=(24,))).spqr
+        (8, 24)
+        """
+
+        def larger(a: int | tuple[int, ...], b: int | tuple[int, ...]) -> int | tuple[int, ...]:
+            return tuple(map(max, _by_depth(a, b)))[::-1] if isinstance(a, tuple) else max(a, b)
+
+        return Capacity(*map(larger, self.as_tuple(), other.as_tuple()))
 
 
 _FIELDS = tuple(f.name for f in fields(Capacity))
@@ -235,6 +246,11 @@ class Layout:
 
 def _bounds(widths: tuple[int, ...]) -> Slices:
     return tuple(pairwise(accumulate(widths, initial=0)))
+
+
+def _by_depth(a: tuple[int, ...], b: tuple[int, ...]) -> list[tuple[int, int]]:
+    """The widths of two lists of slices, paired from depth 0, which stands last, down; 0 where one is shorter."""
+    return list(zip_longest(reversed(a), reversed(b), fillvalue=0))
 
 
 def _round_up(value: int) -> int:

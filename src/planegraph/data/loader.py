@@ -32,7 +32,8 @@ class PackedLoader:
         device: where the batches go; None: they stay on the host.
         pad: None for exact sizes; True for static shapes of a capacity chosen from the dataset; or a :class:`Capacity`. If a
             batch does not fit, the capacity grows: that batch and all later ones have the new shapes, and ``capacity`` says so once the
-            batch is handed out. A captured step should be kept by ``batch.layout``.
+            batch is handed out. A captured step should be kept by ``batch.layout``. Iterations that run at the same time grow each by
+            itself; ``capacity``, with which the next one begins, is the maximum of all.
         prefetch: how many batches are collated ahead in a background thread; 0: in the caller's thread, when asked for.
         num_replicas, rank: take one of ``num_replicas`` shares of every epoch. All ranks must use one seed and epoch. Shares are
             equally large: with ``drop_last`` the graphs left over are dropped, otherwise some graphs, the first of the epoch's order,
@@ -151,7 +152,9 @@ class _Epoch:
 
     def __next__(self) -> PlanarBatch:
         batch, capacity = next(self.source)
-        self.loader.capacity = capacity
+        if capacity is not None:
+            known = self.loader.capacity  # perhaps larger, from another iteration
+            self.loader.capacity = capacity if known is None else known.maximum(capacity)
         device = self.loader.device
         return batch if device is None else batch.to(device, non_blocking=_is_cuda(device))
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .directions import Directions
-from .tables import NAMES, PackedTables, offsets
+from .tables import NAMES, PackedTables, locate, offsets
 
 try:
     import torch
@@ -158,6 +158,13 @@ def planar_batch(data: Any) -> PlanarBatch:
     Index arrays are built on the CPU, whatever the device. The result is kept on the object and used again as long as its tensors
     stay the same ones, so that several layers may ask for it.
 
+    ``y`` is that of ``data`` if it is a tensor with exactly one row per graph, as PyG makes of scalars and of shape (1, ...); any other
+    (targets of nodes, several targets of a graph in one axis, lists) is left out: ``y`` is None, and yours to read from ``data.y``.
+
+    Raises:
+        InvalidGraphError: ``x`` or ``edge_attr`` has a wrong shape or holds NaN, or a graph was skipped by ``Planar``.
+        FormatError: edges or tables were changed after ``Planar``, or are missing.
+
     >>> from torch_geometric.data import Batch
     >>> from planegraph.transforms import Planar
     >>> path = Planar()(Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2))
@@ -190,21 +197,61 @@ def _unchanged(a: Mapping[str, tuple[Any, int]], b: Mapping[str, tuple[Any, int]
 def _convert(data: PlanarData) -> PlanarBatch:
     from .batch import PlanarBatch
 
-    _check_skipped(data)
+    skipped, with_nan = _marks(data)
+    _check_skipped(skipped)
     nodes, device = int(data.num_nodes), data.edge_index.device
     arrays = {name: _numpy(data, name) for name in (*IDS, "edge_index")}
     directions = _directions(arrays)
     _check_ids(data, arrays)
+    ptr = _numpy(data, "ptr") if "ptr" in data else np.array([0, nodes])
+    x = _features(data, "x", nodes)
     edge_attr, rows_per_edge = _edge_features(data, directions)
+    if with_nan:
+        _refuse_nan(data, with_nan[0], ptr, arrays["edge_index"][0])
     return PlanarBatch.from_tables(
         _joined(arrays, directions, nodes),
-        x=_features(data, "x", nodes),
+        x=x,
         edge_attr=edge_attr,
         rows_per_edge=rows_per_edge,
-        y=data.get("y"),
-        pool_ptr=_numpy(data, "ptr") if "ptr" in data else np.array([0, nodes]),
+        y=_targets(data, len(ptr) - 1),
+        pool_ptr=ptr,
         fingerprint=_fingerprint(data),
     ).to(device)
+
+
+def _marks(data: PlanarData) -> tuple[np.ndarray, list[str]]:
+    """Which graphs were skipped, and which features hold NaN: read together, since each copy from a GPU waits for it."""
+    floats = [n for n in ("x", "edge_attr") if isinstance(data.get(n), torch.Tensor) and data[n].is_floating_point()]
+    skipped = _tensor(data, "skipped").reshape(-1)
+    nan = [torch.isnan(data[name].detach()).any().view(1).to(skipped.device) for name in floats]
+    marks = torch.cat([skipped, *nan]).cpu().numpy()
+    graphs = len(skipped)
+    return marks[:graphs], [name for name, found in zip(floats, marks[graphs:], strict=True) if found]
+
+
+def _refuse_nan(data: PlanarData, name: str, ptr: np.ndarray, sources: np.ndarray) -> None:
+    """Names the first NaN; ``sources`` are the nodes that the columns of ``edge_index`` leave."""
+    at = tuple(torch.isnan(data[name]).nonzero()[0].tolist())
+    if name == "x":
+        g, row = locate(ptr, at[0])
+    else:  # the columns of a graph are those that leave its nodes
+        g = locate(ptr, sources[at[0]])[0]
+        row = at[0] - int((sources < ptr[g]).sum())
+    where = ", ".join(map(str, (row, *at[1:])))
+    raise InvalidGraphError(
+        f"graph {g} of the batch: {name}[{where}] is nan; replace it by a number of your choice, before Planar", g
+    )
+
+
+def _targets(data: PlanarData, graphs: int) -> torch.Tensor | None:
+    """``y`` if it has one row for each graph, as far as PyG can tell."""
+    y = data.get("y")
+    if not isinstance(y, torch.Tensor) or y.dim() == 0 or len(y) != graphs:
+        return None
+    rows = (getattr(data, "_slice_dict", None) or {}).get("y")  # which rows of y PyG made of each graph; old if y was replaced
+    if isinstance(rows, torch.Tensor) and int(rows[-1]) == graphs and bool((rows.diff() != 1).any()):
+        return None
+    return y
 
 
 def _features(data: PlanarData, name: str, rows: int) -> torch.Tensor | None:
@@ -245,11 +292,15 @@ def _fingerprint(data: PlanarData) -> str:
     return found[0]
 
 
-def _numpy(data: PlanarData, name: str) -> np.ndarray:
+def _tensor(data: PlanarData, name: str) -> torch.Tensor:
     value = data.get(name)
     if value is None:
         raise FormatError(f"{name} is missing from {type(data).__name__}; apply planegraph.transforms.Planar (again)")
-    return value.detach().cpu().numpy()
+    return value.detach()
+
+
+def _numpy(data: PlanarData, name: str) -> np.ndarray:
+    return _tensor(data, name).cpu().numpy()
 
 
 def _check_ids(data: PlanarData, arrays: Mapping[str, np.ndarray]) -> None:
@@ -266,8 +317,8 @@ def _check_ids(data: PlanarData, arrays: Mapping[str, np.ndarray]) -> None:
                 raise FormatError(f"{name} must hold ids from 0 to {most - 1}; found {row.min()} to {row.max()}: {again}")
 
 
-def _check_skipped(data: PlanarData) -> None:
-    skipped = np.flatnonzero(_numpy(data, "skipped"))
+def _check_skipped(marks: np.ndarray) -> None:
+    skipped = np.flatnonzero(marks)
     if len(skipped):
         raise InvalidGraphError(
             f"graph {skipped[0]} of the batch is not planar and was skipped by Planar(on_nonplanar='skip'), as {len(skipped)} of "

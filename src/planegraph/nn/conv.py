@@ -12,6 +12,7 @@ from .config import PlanEConfig
 from .cut_enc import CutEnc
 from .guards import check_device, eager_in_full_precision
 from .mapped import Mapped
+from .streams import Beside
 from .structure import Structure
 from .tri_enc import TriEnc
 from .update import Update
@@ -58,10 +59,15 @@ class PlanEConv(nn.Module):
 
     def run(self, h: Mapped, edges: Mapped | None, s: Structure) -> Mapped:
         """The same on representations that are not multiplied out."""
+        beside = Beside(h.x.device)
+        s.prepare_shared()
+        with beside.start():
+            begun = self.update.begin(h, edges, s)
         hat = None if self.tri_enc is None else self.tri_enc(h, edges, s)
         tilde = None if self.bi_enc is None else self.bi_enc(hat, s)
         bar = None if self.cut_enc is None else self.cut_enc(h, tilde, s)
-        return self.update(h, edges, hat, tilde, bar, s)
+        beside.join(*begun.tensors)
+        return self.update.finish(begun, hat, tilde, bar, s)
 
     def _structure(self, h: Tensor, batch: Any) -> Structure:
         if not isinstance(batch, PlanarBatch):

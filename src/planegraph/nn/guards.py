@@ -11,7 +11,6 @@ import torch
 from ..data.batch import PlanarBatch
 from ..errors import InvalidGraphError
 
-
 # the former imports the compiler at the first call, the latter, a second long, when a model is defined
 _without_compiler = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 

@@ -25,6 +25,10 @@ class Structure:
     def __init__(self, batch: PlanarBatch, pos_dim: int, dtype: torch.dtype) -> None:
         self.batch, self.layout, self.pos_dim, self.dtype = batch, batch.layout, pos_dim, dtype
 
+    def prepare_shared(self) -> None:
+        """Computes now what two streams read later."""
+        _ = self.degree, self.graph_size
+
     # ---- names for errors -------------------------------------------------------------------------------------------------------
 
     def name_node(self, row: int) -> str:

@@ -23,14 +23,22 @@ from .mlp import MLP, SumOfMLP
 from .relu_sum import can_fuse, relu_sum
 from .structure import Structure
 
+_LOCAL = ("neighbours", "triconnected", "biconnected")  # terms of the form g(h_u + a sum)
 _G = {"neighbours": "g1", "readout": "g2", "triconnected": "g3", "biconnected": "g4"}
 
 
-class _Inputs(NamedTuple):
-    h: Mapped
-    edges: Mapped | None
-    hat: Mapped | None
-    tilde: Mapped | None
+class Begun(NamedTuple):
+    """An Update of which the part that reads no encoding is done: the first map of f so far, and what the other terms need."""
+
+    x: Tensor
+    weights: dict[str, Tensor]  # the first map of f by term
+    maps: dict[str, Tensor]  # terms with a linear g: that map composed with the one of f
+    inner: dict[str, Tensor]  # terms with a deep g: its first map so far
+
+    @property
+    def tensors(self) -> list[Tensor]:
+        """What :meth:`Update.finish` reads."""
+        return [self.x, *self.weights.values(), *self.maps.values(), *self.inner.values()]
 
 
 class Update(nn.Module):
@@ -58,56 +66,57 @@ class Update(nn.Module):
     def forward(
         self, h: Mapped, edges: Mapped | None, hat: Mapped | None, tilde: Mapped | None, bar: Mapped | None, s: Structure
     ) -> Mapped:
-        """The first map of f is a sum of maps of its parts, each of which is mapped where it is and then gathered."""
+        return self.finish(self.begin(h, edges, s), hat, tilde, bar, s)
+
+    def begin(self, h: Mapped, edges: Mapped | None, s: Structure) -> Begun:
+        """What reads only h: the first map of f is a sum of maps of its parts, each of which is mapped where it is and then gathered."""
         first = self.f.first
         weights = dict(zip(self.terms, first.weight.split(first.weight.shape[-1] // len(self.terms), dim=-1), strict=True))
-        x = self._node_terms(weights, _Inputs(h, edges, hat, tilde), s)
-        if "readout" in weights:
-            of_graph = self.g2(h.sums(s.node_graph.transposed, s.graph_size), s.batch.graph_mask)
-            x = add_sums(x, s.node_graph, linear(of_graph, weights["readout"]))
-        if "cut" in weights:
-            x = add_sums(x, s.node_cut, bar.map(weights["cut"]))
-        out = self.f.after_first(x, s.batch.node_mask)
-        return Mapped(F.dropout(out.value(), self.dropout, self.training)) if self.dropout and self.training else out
-
-    def _node_terms(self, weights: dict[str, Tensor], inputs: _Inputs, s: Structure) -> Tensor:
-        """What the first map of f makes of g1, g3 and g4, bias included."""
-        bias, maps = self.f.first.bias, {}
-        deep = []
+        bias, maps, inner = first.bias, {}, {}
         for term in self.terms:
-            if term not in ("neighbours", "triconnected", "biconnected"):
+            if term not in _LOCAL:
                 continue
             g: MLP = getattr(self, _G[term])
             if len(g.linears) == 1:  # two maps in a row are one
                 maps[term] = weights[term] @ g.first.weight
                 bias = bias + matvec(weights[term], g.first.bias)
             else:
-                inner = self._sum({term: g.first.weight}, g.first.bias, inputs, s)
-                deep.append(g.after_first(inner, s.batch.node_mask).map(weights[term]))
-        x = self._sum(maps, bias, inputs, s)
-        for value in deep:
-            x = x + value
-        return x
-
-    def _sum(self, maps: dict[str, Tensor], bias: Tensor, inputs: _Inputs, s: Structure) -> Tensor:
-        """bias + the sum over the terms of their map of (h_u + what the term sums)."""
-        h = inputs.h
-        if not maps:
-            return bias.unsqueeze(-2).expand(*bias.shape[:-1], s.layout.num_nodes, bias.shape[-1]).clone()
-        x = h.map(sum(maps.values()), bias)
+                inner[term] = h.map(g.first.weight, g.first.bias)
+        if maps:
+            x = h.map(sum(maps.values()), bias)
+        else:
+            x = bias.unsqueeze(-2).expand(*bias.shape[:-1], s.layout.num_nodes, bias.shape[-1]).clone()
         if "neighbours" in maps:
-            x = self._add_neighbours(x, maps["neighbours"], inputs, s)
-        if "triconnected" in maps:
-            x = add_sums(x, s.node_spqr, inputs.hat.map(maps["triconnected"]))
-        if "biconnected" in maps:
-            x = add_sums(x, s.node_block, inputs.tilde.map(maps["biconnected"]))
-        return x
+            x = self._add_neighbours(x, maps["neighbours"], h, edges, s)
+        elif "neighbours" in inner:
+            value = self._add_neighbours(inner.pop("neighbours"), self.g1.first.weight, h, edges, s)
+            x = x + self.g1.after_first(value, s.batch.node_mask).map(weights["neighbours"])
+        if "readout" in weights:
+            of_graph = self.g2(h.sums(s.node_graph.transposed, s.graph_size), s.batch.graph_mask)
+            x = add_sums(x, s.node_graph, linear(of_graph, weights["readout"]))
+        return Begun(x, weights, maps, inner)
 
-    def _add_neighbours(self, x: Tensor, weight: Tensor, inputs: _Inputs, s: Structure) -> Tensor:
+    def finish(self, begun: Begun, hat: Mapped | None, tilde: Mapped | None, bar: Mapped | None, s: Structure) -> Mapped:
+        """The terms of the encodings, and f."""
+        x = begun.x
+        for term, incidence, value in (("triconnected", s.node_spqr, hat), ("biconnected", s.node_block, tilde)):
+            if term in begun.maps:
+                x = add_sums(x, incidence, value.map(begun.maps[term]))
+            elif term in begun.inner:
+                g: MLP = getattr(self, _G[term])
+                inner = add_sums(begun.inner[term], incidence, value.map(g.first.weight))
+                x = x + g.after_first(inner, s.batch.node_mask).map(begun.weights[term])
+        if "cut" in begun.weights:
+            x = add_sums(x, s.node_cut, bar.map(begun.weights["cut"]))
+        out = self.f.after_first(x, s.batch.node_mask)
+        return Mapped(F.dropout(out.value(), self.dropout, self.training)) if self.dropout and self.training else out
+
+    def _add_neighbours(self, x: Tensor, weight: Tensor, h: Mapped, edges: Mapped | None, s: Structure) -> Tensor:
+        """x + weight times the sum over the neighbours."""
         if self.g5 is None:
-            return add_sums(x, s.neighbours, inputs.h.map(weight))
+            return add_sums(x, s.neighbours, h.map(weight))
         w_node, w_edge = self.g5.parts_of_first()
-        of_nodes, of_edges = inputs.h.map(w_node, self.g5.first.bias), inputs.edges.map(w_edge)
+        of_nodes, of_edges = h.map(w_node, self.g5.first.bias), edges.map(w_edge)
         if self.g5.is_simple and can_fuse(of_nodes):
             sums = relu_sum([of_nodes, of_edges], [s.batch.dart_source, s.batch.dart_row], s.node_darts.rows)
         else:
