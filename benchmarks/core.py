@@ -105,7 +105,7 @@ class Core(Table):
     def family(name: str, n: int, row: Row) -> Row:
         g = workloads.family(name, n)
         batch = single(g)
-        row.value = time_everything(batch, repeats=7 if n <= 10**5 else 3)
+        row.value = time_everything(batch, repeats=15 if n <= 10**5 else 5)
         row.yardsticks = measure_all([g])
         return row
 

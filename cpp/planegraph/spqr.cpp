@@ -117,9 +117,17 @@ void Spqr::add_block(const Graph& g, const Blocks& blocks, i32 b) {
     fill_[p] = nodes[c].first;  // where its next entry goes
   }
   resize(entries, next_entry);
+  constexpr i32 kAhead = 16;  // edges of split components lie anywhere, so what is needed soon is fetched ahead
+  const i32 last = split_.ptr[parts];
+  const auto fetch_ahead = [&](i32 k) {
+    if (k + 2 * kAhead >= last) return;
+    if (const i32 e = split_.component_edges[k + 2 * kAhead]; e < num_edges) prefetch(&edges[e]);
+    if (const i32 e = split_.component_edges[k + kAhead]; e < num_edges) prefetch(&g.end[2 * edges[e]]);
+  };
   for (i32 p = 0; p < parts; ++p) {
     const i32 s = set_[p], c = node_of_set_[s];
     for (i32 k = split_.ptr[p]; k < split_.ptr[p + 1]; ++k) {
+      fetch_ahead(k);
       const i32 e = split_.component_edges[k];
       if (merged_away(e)) continue;
       Entry& entry = entries[fill_[s]++];

@@ -197,6 +197,7 @@ void SplitComponents::start_path(i32 low, i32 h, i32 b) {
 }
 
 void SplitComponents::search_paths() {
+  constexpr i32 kAhead = 8;  // out-edges by which memory is fetched ahead: the edges of a node of high degree lie anywhere
   estack_.clear();
   tstack_.assign(1, Triple{0, 0, 0});  // a = 0 marks the end of a stack
   std::copy_n(out_ptr_.begin(), n_ + 1, cursor_.begin());
@@ -204,6 +205,7 @@ void SplitComponents::search_paths() {
   while (true) {
     if (cursor_[v] < out_ptr_[v + 1]) {
       const i32 k = cursor_[v];
+      if (k + kAhead < m_) prefetch(&edge_[out_[k + kAhead]]);
       const i32 e = out_[k], w = edge_[e].target;
       const bool starts_path = v == 1 || k > out_ptr_[v];
       if (edge_[e].is_tree()) {
