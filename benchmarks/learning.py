@@ -7,7 +7,8 @@
 
 One thread, CPU time of the whole process (so that nothing hides in a background thread), medians; ours and the yardsticks are called
 by turns. "GIN" is PyG's GIN of the same width and depth on plain ``Data`` through PyG's DataLoader; "PyG" is PyG's DataLoader on the
-same ``PlanarData``, in the rows of steps with that GIN behind it: against it the goals are set. A row on a GPU is wall time, loading included; the goal is for an H200.
+same ``PlanarData``, in the rows of steps with that GIN behind it: against it the goals are set. A row on a GPU is wall time, loading
+included; the goal is for an H200.
 
 Rows whose data are missing are listed as not measured, and so are those that need a GPU or a package that is not there; only the
 former count as missed. Exits with 1 if a row misses what it must reach.

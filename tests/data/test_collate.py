@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from types import SimpleNamespace
 
@@ -595,3 +597,16 @@ def test_parents_in_a_circle_are_refused():
     parent[row] = row - t.spqr_ptr[g]
     with pytest.raises(pg.FormatError, match=rf"graph {g}.*cycle"):
         add_depths({**t, "spqr_parent": parent})
+
+
+def test_pickling_keeps_the_sections_views_of_the_buffer():
+    batch = PlanarBatch.from_tables(tables_of([graphs.wheel(5), graphs.path(4)]))
+    for again in (pickle.loads(pickle.dumps(batch)), copy.deepcopy(batch)):
+        assert torch.equal(again.index, batch.index)
+        assert again.layout == batch.layout
+        for name in SECTION_NAMES:
+            section = getattr(again, name)
+            assert section.untyped_storage().data_ptr() == again.index.untyped_storage().data_ptr()
+        again.index.zero_()
+        assert not again.walk_node.any()
+    assert len(pickle.dumps(batch)) < 4 * batch.index.numel() + 4000

@@ -484,3 +484,16 @@ else:
     PackedDataset.from_graphs([pg.families.cycle(4)])[0]
 """
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_a_batch_is_no_graph() -> None:
+    data = samples()[:4]
+    for given in ([Batch.from_data_list(data)], [data[0], Batch.from_data_list(data)], list(DataLoader(data, batch_size=2))):
+        with pytest.raises(pg.InvalidGraphError, match=r"is a PyG batch.*to_data_list"):
+            PackedDataset.from_pyg(given)
+
+
+def test_integers_beyond_32_bits_are_refused() -> None:
+    data = Planar(node_attrs=())(Data(x=torch.tensor([[2**40], [1]]), edge_index=torch.tensor([[0, 1], [1, 0]])))
+    with pytest.raises(pg.InvalidGraphError, match="x holds integers beyond 32 bits"):
+        planar_batch(data)

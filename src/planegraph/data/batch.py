@@ -134,8 +134,19 @@ class PlanarBatch:
         self.graph_ids = graph_ids
         self.num_graphs = layout.num_graphs if num_graphs is None else num_graphs
         self.fingerprint = fingerprint
-        sections = index.split_with_sizes(layout.section_lengths, dim=-1)
+        self._cut_sections()
+
+    def _cut_sections(self) -> None:
+        sections = self.index.split_with_sizes(self.layout.section_lengths, dim=-1)
         self.__dict__.update(zip(SECTION_NAMES, sections, strict=True))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the sections: they must be views of the buffer again afterwards."""
+        return {name: value for name, value in self.__dict__.items() if name not in SECTION_NAMES}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._cut_sections()
 
     @classmethod
     def from_tables(

@@ -33,6 +33,7 @@ def read_pyg(
     graphs: Sequence[Any], node_attrs: Sequence[str], edge_attrs: Sequence[str], graph_attrs: Sequence[str] = ()
 ) -> PygGraphs:
     """Reads the named attributes of all graphs; ``x``, ``edge_attr`` and ``y`` need not exist."""
+    _refuse_batches(graphs)
     index, column_ptr = _edge_indices(graphs)
     node_ptr = offsets([_num_nodes(g, i) for i, g in enumerate(graphs)])
     directions = pair_directions(index, column_ptr, node_ptr)
@@ -44,6 +45,16 @@ def read_pyg(
         {name: _by_edge(values, directions) for name, values in columns.items()},
         _existing(graph_attrs, lambda name: _per_graph(graphs, name)),
     )
+
+
+def _refuse_batches(graphs: Sequence[Any]) -> None:
+    for i, g in enumerate(graphs):
+        if getattr(g, "ptr", None) is not None and getattr(g, "batch", None) is not None:
+            raise InvalidGraphError(
+                f"item {i} is a PyG batch, which would count as one graph; give the graphs themselves: the dataset, not its loader, "
+                "or batch.to_data_list()",
+                i,
+            )
 
 
 def as_names(names: str | Sequence[str]) -> tuple[str, ...]:

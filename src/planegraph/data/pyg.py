@@ -265,7 +265,12 @@ def _features(data: PlanarData, name: str, rows: int) -> torch.Tensor | None:
     if not values.size(1):
         return None
     if not values.is_floating_point():
-        return values.to(torch.int32)
+        narrow = values.to(torch.int32)
+        if values.dtype != torch.bool and not torch.equal(narrow.to(values.dtype), values):
+            raise InvalidGraphError(
+                f"{name} holds integers beyond 32 bits, found {int(values.abs().max())}; number the categories from 0"
+            )
+        return narrow
     return values if values.dtype == torch.float64 else values.float()
 
 

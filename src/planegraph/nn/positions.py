@@ -1,4 +1,8 @@
-"""Positional embeddings: p_x = [sin(x f), cos(x f)] with f from 1 down to 1/64 in a geometric series of pos_dim / 2 terms."""
+"""Positional embeddings: p_x = [sin(x f), cos(x f)] with f from 1 down to 1/64 in a geometric series of pos_dim / 2 terms.
+
+The paper cites the transformer's embedding, whose frequencies fall to 1/10000; walks are shorter than texts, and the authors' code
+ends at 1/64.
+"""
 
 from __future__ import annotations
 
