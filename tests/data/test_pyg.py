@@ -486,7 +486,7 @@ else:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_a_batch_is_no_graph() -> None:
+def test_a_batch_in_a_list_of_graphs() -> None:
     data = samples()[:4]
     for given in ([Batch.from_data_list(data)], [data[0], Batch.from_data_list(data)], list(DataLoader(data, batch_size=2))):
         with pytest.raises(pg.InvalidGraphError, match=r"is a PyG batch.*to_data_list"):
