@@ -122,6 +122,7 @@ void SplitComponents::collect_fronds() {
       v = father_[v];
       continue;
     }
+    fetch_near(cursor_[v]);
     const i32 e = out_[cursor_[v]++];
     const i32 w = edge_[e].target;
     if (w > v) {
@@ -134,6 +135,13 @@ void SplitComponents::collect_fronds() {
     (high_head_[w] < 0 ? high_head_[w] : high_items_[high_tail_[w]].next) = item;
     high_tail_[w] = item;
   }
+}
+
+/// Asks for edges that are needed soon: those of a node of high degree lie anywhere, and its children are visited in falling order.
+inline void SplitComponents::fetch_near(i32 k) const {
+  constexpr i32 kAhead = 8;
+  if (k + kAhead < m_) prefetch(&edge_[out_[k + kAhead]]);
+  if (k >= kAhead) prefetch(&edge_[out_[k - kAhead]]);
 }
 
 /// The source of the first frond entering v that is still in the graph, or 0.
@@ -197,7 +205,6 @@ void SplitComponents::start_path(i32 low, i32 h, i32 b) {
 }
 
 void SplitComponents::search_paths() {
-  constexpr i32 kAhead = 8;  // out-edges by which memory is fetched ahead: the edges of a node of high degree lie anywhere
   estack_.clear();
   tstack_.assign(1, Triple{0, 0, 0});  // a = 0 marks the end of a stack
   std::copy_n(out_ptr_.begin(), n_ + 1, cursor_.begin());
@@ -205,7 +212,7 @@ void SplitComponents::search_paths() {
   while (true) {
     if (cursor_[v] < out_ptr_[v + 1]) {
       const i32 k = cursor_[v];
-      if (k + kAhead < m_) prefetch(&edge_[out_[k + kAhead]]);
+      fetch_near(k);
       const i32 e = out_[k], w = edge_[e].target;
       const bool starts_path = v == 1 || k > out_ptr_[v];
       if (edge_[e].is_tree()) {

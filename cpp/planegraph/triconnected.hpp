@@ -57,6 +57,7 @@ class SplitComponents {
   void sort_out_lists(const PalmTree& tree);
   void renumber(const PalmTree& tree);
   void collect_fronds();
+  void fetch_near(i32 k) const;
   void search_paths();
   void start_path(i32 low, i32 h, i32 b);
   void type_two_pairs(i32 v, i32& w);
