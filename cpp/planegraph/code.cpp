@@ -10,6 +10,7 @@ namespace planegraph {
 namespace {
 
 constexpr u8 kVersion = 1;
+constexpr std::size_t kMany = 4096;  // neighbours of a hub
 constexpr i32 kAhead = 8;  // darts by which memory is fetched ahead
 
 /// Writes bytes through a pointer that is checked once per item, not once per byte.
@@ -92,7 +93,11 @@ void Coder::append(const GraphView& view, const Graph& g, const std::vector<i32>
       const i32 d = g.out[k], j = canonical[g.end[d ^ 1]];
       if (j > i) neighbours_.push_back(static_cast<u64>(j) << 32 | static_cast<u32>(d));
     }
-    small_sort(neighbours_.begin(), neighbours_.end());
+    if (neighbours_.size() > kMany) {
+      sort_by_key(neighbours_, spare_, static_cast<u64>(g.n));
+    } else {
+      small_sort(neighbours_.begin(), neighbours_.end());
+    }
     w.varint(neighbours_.size());
     i32 previous = i;
     for (const u64 item : neighbours_) {

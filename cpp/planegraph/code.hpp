@@ -14,6 +14,7 @@ class Coder {
  private:
   std::vector<i32> node_at_;       // canonical index -> node
   std::vector<u64> neighbours_;    // of the node at hand: canonical index, then dart
+  std::vector<u64> spare_;         // to sort very many of them
   std::vector<i32> darts_;         // i -> j with i < j, in the order of the code
 };
 
