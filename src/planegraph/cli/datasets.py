@@ -1,0 +1,112 @@
+"""``planegraph datasets``: which datasets there are, what they are made of, and whether they are ready."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..errors import MissingDependencyError, PlanegraphError
+from .formats import UsageError
+
+if TYPE_CHECKING:
+    from ..datasets import Dataset
+
+_HEAD = ("name", "graphs", "nodes", "edges", "planar", "blocks", "S", "P", "R", "SPQR height", "block-cut height", "status")
+
+
+def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
+    parser = commands.add_parser(
+        "datasets",
+        help="the datasets: sizes, components, whether they are ready",
+        description="List the datasets: numbers of graphs, nodes and edges, how many graphs are planar, blocks, S, P and R nodes per "
+        "graph, the largest heights of SPQR and block-cut trees, and whether the dataset is ready to be loaded. With names and --pack, "
+        "make them ready: find or download their raw files and pack them.",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("names", nargs="*", metavar="NAME", help="these datasets only (default: all)")
+    parser.add_argument("--root", metavar="FOLDER", help="where raw files lie (default: PLANEGRAPH_DATA, else the user's cache)")
+    parser.add_argument(
+        "--cache", metavar="FOLDER", help="where packed files lie (default: PLANEGRAPH_CACHE, else the user's cache)"
+    )
+    parser.add_argument("--pack", action="store_true", help="pack those that are not ready; a missing raw file is an error")
+    parser.add_argument("--no-download", action="store_true", help="with --pack: use only raw files that are there")
+    parser.add_argument("--json", action="store_true", help="one JSON object a line per dataset")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        from ..datasets import DATASETS, get
+
+        names = args.names or list(DATASETS)
+        unknown = [name for name in names if name not in DATASETS]
+        if unknown:
+            raise UsageError(f"there is no dataset {unknown[0]!r}; there are {', '.join(DATASETS)}")
+        found = [get(name, args.root, cache=args.cache, download=not args.no_download) for name in names]
+    except MissingDependencyError as error:
+        raise UsageError(str(error)) from None
+    failed = sum(not _ready(dataset) for dataset in found) if args.pack else 0
+    if args.json:
+        for dataset in found:
+            sys.stdout.write(json.dumps(as_json(dataset), separators=(",", ":")) + "\n")
+    else:
+        _write_table([_row(dataset) for dataset in found])
+        _write_missing(found, explain=bool(args.names) and not args.pack)  # with --pack stderr has said it
+    return 1 if failed else 0
+
+
+def as_json(dataset: Dataset) -> dict[str, Any]:
+    """What is known of a dataset; ``summary`` is null until it is packed."""
+    return {
+        "name": dataset.name,
+        "title": dataset.title,
+        "status": dataset.status,
+        "packed": str(dataset.packed_path()),
+        "summary": dataset.summary,
+    }
+
+
+def _ready(dataset: Dataset) -> bool:
+    """Packs the dataset if need be, with and without edge features where it has any; whether that worked."""
+    try:
+        for edge_features in (True, False) if dataset.has_edge_features else (False,):
+            dataset.load(edge_features)
+    except PlanegraphError as error:
+        print(f"planegraph: {error}", file=sys.stderr)
+        return False
+    return True
+
+
+def _row(dataset: Dataset) -> tuple[str, ...]:
+    s = dataset.summary
+    if s is None:
+        return (dataset.name, *[""] * (len(_HEAD) - 2), dataset.status)
+    per_graph = [f"{s[what] / max(s['graphs'], 1):,.1f}" for what in ("blocks", "S", "P", "R")]
+    all_planar, all_graphs = s.get("published_planar", s["planar"]), s.get("published_graphs", s["graphs"])
+    planar = "all" if all_planar == all_graphs else f"{all_planar:,} of {all_graphs:,}"
+    sizes = [f"{s[what]:,}" for what in ("graphs", "nodes", "edges")]
+    return (dataset.name, *sizes, planar, *per_graph, str(s["spqr_height"]), str(s["block_cut_height"]), dataset.status)
+
+
+def _write_table(rows: list[tuple[str, ...]]) -> None:
+    """Columns as wide as need be: numbers to the right, the first and the last to the left."""
+    table = [_HEAD, *rows]
+    widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
+    last = len(_HEAD) - 1
+    for row in table:
+        cells = [cell.ljust(w) if i in (0, last) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+
+
+def _write_missing(datasets: list[Dataset], explain: bool) -> None:
+    """What to fetch for those that were asked for by name; else how to ask."""
+    missing = [d for d in datasets if d.status in ("raw files missing", "can be downloaded")]
+    if missing and not explain:
+        sys.stdout.write(
+            f"\nplanegraph datasets {missing[0].name} says what to fetch and where to put it; --pack makes datasets ready\n"
+        )
+    for dataset in missing if explain else []:
+        sys.stdout.write(f"\n{dataset.how_to_get}\n")

@@ -1,0 +1,99 @@
+"""``planegraph train TASK``: trains a model by typed settings, all seeds and folds together, and prints the test figure."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ..errors import PlanegraphError
+from .formats import UsageError
+
+if TYPE_CHECKING:
+    from ..datasets.task import Task
+    from ..train import RunSettings
+
+
+def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
+    parser = commands.add_parser(
+        "train",
+        help="train a model on a task",
+        description="Train a model. Settings come from a YAML file and --set; the run is kept in a folder and can be resumed. "
+        "Several processes: torchrun --nproc-per-node K -m planegraph train ...",
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("task", metavar="TASK", help="the name of a dataset (see planegraph datasets)")
+    parser.add_argument("--config", metavar="FILE", help="YAML file with settings; without it, the defaults")
+    parser.add_argument(
+        "--set", metavar="KEY=VALUE", action="append", default=[], dest="overrides", help="a setting, as in --set model.hidden=128"
+    )
+    parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
+    parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
+    parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
+    parser.add_argument("--data", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    from ..train import train
+    from ..train.errors import DivergedError, Stopped
+
+    try:
+        settings = _settings(args)
+        out = args.out or os.path.join("runs", args.task)
+        options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
+        result = train(_task(settings, args.data), settings, out, **options)
+    except Stopped as stop:
+        _say(str(stop))
+        return 128 + (stop.signal or 2)
+    except DivergedError as error:
+        _say(f"diverged: {error}")
+        return 3
+    except PlanegraphError as error:
+        raise UsageError(str(error)) from None
+    if os.environ.get("RANK", "0") == "0":
+        sys.stdout.write(summary(result, out))
+    return 0
+
+
+def summary(result: dict[str, Any], out: str) -> str:
+    """The figures in a line each."""
+    count = len(result["lanes"])
+    of = f", mean and standard deviation of {count} runs" if count > 1 else ""
+    lines = [f"{result['task']}, {result['model_class']}{of}; {result['seconds']:.0f} s on {result['device']}"]
+    for part, name in (("test", "test at the best epoch"), ("val", "validation")):
+        spread = f" ± {result[part]['std']:.4f}" if count > 1 else ""
+        lines.append(f"{result['metric']}, {name}: {result[part]['mean']:.4f}{spread}")
+    return "\n".join([*lines, f"kept in {out}"]) + "\n"
+
+
+def _settings(args: argparse.Namespace) -> RunSettings:
+    from ..train import RunSettings, load_settings
+
+    settings = load_settings(args.config) if args.config else RunSettings(args.task)
+    if settings.task != args.task:
+        raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}")
+    seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
+    return settings.with_overrides([*args.overrides, *seeds])
+
+
+def _task(settings: RunSettings, root: str | None) -> Task:
+    from .. import datasets
+    from ..datasets.task import Task
+
+    found = datasets.get(settings.task, root)
+    if isinstance(found, Task):
+        return found
+    try:
+        return found.task(**settings.options)
+    except TypeError as error:
+        raise UsageError(f"options of the task {settings.task}: {error}") from None
+
+
+def _say(message: str) -> None:
+    if os.environ.get("RANK", "0") == "0":
+        print(f"planegraph: {message}", file=sys.stderr)

@@ -1,0 +1,181 @@
+"""What all datasets share: find or download raw files, check them, pack them once, load them fast ever after.
+
+A packed dataset is ``<name>.safetensors`` in the cache folder, with a note ``<name>.source.json`` beside it: the digest of the raw files
+it came from, the version of the reader that read them, and its summary. Loading compares the note with the raw files if these are there
+(some milliseconds), and packs again when they differ; without raw files the packed file is used as it is, so that it can be copied alone
+to another machine. Packing writes to temporary names and renames, the note last: whoever dies in between leaves nothing that is taken for
+a dataset.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from ..data.format import replace_files
+from ..data.packed import PackedDataset
+from ..errors import FormatError
+from .files import RawFile, fetch, find, missing_message, source_digest
+from .packing import pack
+from .places import data_root, packed_folder
+from .raw import RawGraphs, check_counts
+from .summary import is_summary, summarise
+from .task import Task
+
+Status = Literal["ready", "can be generated", "raw files found", "can be downloaded", "raw files missing"]
+
+
+class Dataset(ABC):
+    """A dataset under a data root.
+
+    Args:
+        root: the folder with raw files; default: ``PLANEGRAPH_DATA``, else a folder in the user's cache.
+        cache: the folder for packed files; default: ``PLANEGRAPH_CACHE``, else a folder in the user's cache.
+        download: whether missing files may be downloaded, where a source is known.
+        threads: of the core when packing; all by default.
+
+    A subclass says what it is made of (``files``, ``published``) and how to read it (:meth:`read`), and poses its :meth:`task`.
+    """
+
+    name: ClassVar[str]
+    """As in ``planegraph.datasets.get(name)``."""
+    title: ClassVar[str]
+    """One line for people."""
+    files: ClassVar[tuple[RawFile, ...]] = ()
+    """The raw files; none for a dataset that is generated."""
+    published: ClassVar[Mapping[str, int]] = {}
+    """Published numbers of graphs, nodes, edges, and graphs in each part of the split."""
+    has_edge_features: ClassVar[bool] = False
+    reader_version: ClassVar[int] = 1
+    """Counts changes of :meth:`read` that change its result: files packed by an older one are packed again."""
+
+    def __init__(
+        self,
+        root: str | os.PathLike[str] | None = None,
+        cache: str | os.PathLike[str] | None = None,
+        *,
+        download: bool = True,
+        threads: int | None = None,
+    ) -> None:
+        self.root, self.cache = data_root(root), packed_folder(cache)
+        self.download, self.threads = download, threads
+
+    @abstractmethod
+    def read(self, paths: Mapping[str, Path]) -> RawGraphs:
+        """The graphs of the raw files, whose places are given by their name below the root."""
+
+    @abstractmethod
+    def task(self) -> Task:
+        """What is learned on this dataset."""
+
+    def load(self, edge_features: bool | None = None, verify: bool = False) -> PackedDataset:
+        """The packed dataset, memory-mapped; packs it first if need be.
+
+        Args:
+            edge_features: whether edges carry theirs; default: if there are any. Without them the walks do not depend on them either.
+            verify: whether to compare the checksums of all arrays, which reads the whole file.
+        """
+        edge_features = self._edges(edge_features)
+        path = self.packed_path(edge_features)
+        if self._note(path) is not None:
+            try:
+                return PackedDataset.open(path, verify=verify)
+            except FormatError:  # damaged, or of another version of the format
+                if find(self.files, self.root):
+                    raise
+        self.pack(edge_features)
+        return PackedDataset.open(path, verify=verify)
+
+    def pack(self, edge_features: bool | None = None) -> None:
+        """Packs the raw files, whether that was done before or not."""
+        edge_features = self._edges(edge_features)
+        path = self.packed_path(edge_features)
+        paths = fetch(self.files, self.root, self.name, self.download)
+        raw = self.read(paths)
+        self.check(raw)
+        ds = pack(raw, path.stem, edge_features=edge_features, threads=self.threads)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _note_path(path).unlink(missing_ok=True)  # it speaks of the file that is about to be replaced
+        ds.save(path)
+        note = {"source": self._source(paths), "summary": {**summarise(ds), **self.extra_summary(raw)}}
+        text = json.dumps(note, indent=1).encode() + b"\n"
+        replace_files({_note_path(path): lambda file: file.write(text)})
+
+    def check(self, raw: RawGraphs) -> None:
+        """Compares the raw graphs with what was published; raises :class:`FormatError`."""
+        check_counts(self.name, raw, self.published)
+
+    def extra_summary(self, raw: RawGraphs) -> dict[str, int]:
+        """More numbers for the summary."""
+        return {}
+
+    def packed_path(self, edge_features: bool | None = None) -> Path:
+        """Where the packed file is or will be."""
+        plain = self.has_edge_features and not self._edges(edge_features)
+        return self.cache / f"{self.name}{'-no-edge-features' if plain else ''}.safetensors"
+
+    @property
+    def status(self) -> Status:
+        """Whether the dataset can be loaded at once, after packing, after a download, or not yet."""
+        if self.summary is not None:
+            return "ready"
+        missing = find(self.files, self.root)
+        if not missing:
+            return "raw files found" if self.files else "can be generated"
+        return "can be downloaded" if all(file.url for file in missing) else "raw files missing"
+
+    @property
+    def summary(self) -> dict[str, int] | None:
+        """Sizes, planarity and component statistics (see summary.py), if packed."""
+        for edges in (True, False) if self.has_edge_features else (False,):
+            note = self._note(self.packed_path(edges))
+            if note is not None:
+                return note["summary"]
+        return None
+
+    @property
+    def how_to_get(self) -> str:
+        """What to fetch and where to put it, for the files that are missing; empty if none is."""
+        missing = find(self.files, self.root)
+        return missing_message(self.name, missing, self.root) if missing else ""
+
+    def _edges(self, wanted: bool | None) -> bool:
+        if wanted and not self.has_edge_features:
+            raise ValueError(f"{self.name} has no edge features")
+        return self.has_edge_features if wanted is None else wanted
+
+    def _source(self, paths: Mapping[str, Path]) -> dict[str, Any]:
+        return {"reader": self.reader_version, "digest": source_digest(paths)}
+
+    def _note(self, path: Path) -> dict[str, Any] | None:
+        """The note of a packed file that is up to date; None if there is none, or it came from other raw files."""
+        try:
+            note = json.loads(_note_path(path).read_text())
+        except (OSError, ValueError):
+            return None
+        if not path.is_file() or not isinstance(note, dict) or not is_summary(note.get("summary")):
+            return None
+        if find(self.files, self.root):  # nothing to compare with
+            return note if self._reader(note) else None
+        return note if note.get("source") == self._source({f.path: self.root / f.path for f in self.files}) else None
+
+    def _reader(self, note: Mapping[str, Any]) -> bool:
+        source = note.get("source")
+        return isinstance(source, Mapping) and source.get("reader") == self.reader_version
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.status})"
+
+
+def _note_path(path: Path) -> Path:
+    return path.with_suffix(".source.json")
+
+
+def require(condition: bool, message: str) -> None:
+    """Raises :class:`FormatError` unless the condition holds."""
+    if not condition:
+        raise FormatError(message)

@@ -1,0 +1,127 @@
+"""EXP and CEXP: pairs of graphs, one satisfiable and one not, that colour refinement (1-WL) cannot tell apart.
+
+The EXP of the PlanE paper (its authors' repository) is another file than the EXP of GNN-RNI, where CEXP comes from.
+"""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from ..batch import GraphBatch
+from ..decompose import planar_mask
+from ..errors import FormatError
+from .base import Dataset
+from .files import RawFile
+from .raw import RawGraphs, from_columns, read_npz
+from .splits import contiguous_folds
+from .task import Task
+
+
+class _Pairs(Dataset):
+    def task(self) -> Task:
+        """Satisfiable or not, ten folds, accuracy; chance is 50 %."""
+        ds = self.load()
+        return Task(
+            self.name,
+            ds,
+            folds=contiguous_folds(len(ds)),
+            node_features=("categorical", (2,)),
+            kind="binary",
+            loss="bce",
+            metric="accuracy",
+        )
+
+
+class Exp(_Pairs):
+    """EXP as the PlanE paper used it: 600 pairs of planar graphs, none connected, with two types of nodes.
+
+    Graphs 2i and 2i + 1 are a pair; ``y`` is (1200, 1), 1.0 for satisfiable.
+
+    >>> Exp.published["graphs"]
+    1200
+    """
+
+    name = "exp"
+    title = "EXP: 600 planar pairs that 1-WL cannot tell apart"
+    files = (
+        RawFile(
+            "plane/EXP.npz",
+            "EXP of the authors of PlanE (github.com/ZZYSonny/PlanE, .dataset_src/EXP.pkl), whose pickled PyG graphs are first to be "
+            "written as .npz: node_ptr, edge_ptr (1201 offsets), edge_index (2, 132044; both directions, ids local to the graph), "
+            "x (53210, 1), y (1200).",
+        ),
+    )
+    published: Mapping[str, int] = {"graphs": 1200, "nodes": 53_210, "edges": 66_022}
+
+    def read(self, paths: Mapping[str, Path]) -> RawGraphs:
+        batch, d = read_npz(paths["plane/EXP.npz"], ("x", "y"))
+        return RawGraphs(batch, x=d["x"], y=d["y"].reshape(-1, 1).astype(np.float32), attrs={"pair": np.arange(len(batch)) // 2})
+
+
+class Cexp(_Pairs):
+    """The planar pairs of CEXP: of its 600 pairs, those whose graphs are both planar (1067 of its 1200 graphs are).
+
+    Graphs 2i and 2i + 1 are a pair; ``attrs["pair"]`` numbers it among the 600 of the file. ``y`` is 1.0 for satisfiable.
+
+    >>> Cexp.name
+    'cexp'
+    """
+
+    name = "cexp"
+    title = "CEXP: its planar pairs"
+    files = (
+        RawFile(
+            "exp/CEXP_GRAPHSAT.txt.gz",
+            "CEXP of GNN-RNI (github.com/ralphabb/GNN-RNI, folder Data, the .txt file of CEXP), gzipped: the number of graphs; for each "
+            "graph its number of nodes and its class; for each node its type, its degree and its neighbours.",
+            sha256="711521591cb429f774cb6864d3fc80ff20e65a1ec14c1874aad9918a3eec332a",
+        ),
+    )
+
+    def read(self, paths: Mapping[str, Path]) -> RawGraphs:
+        batch, x, y = read_graphsat(paths["exp/CEXP_GRAPHSAT.txt.gz"])
+        planar = planar_mask(batch)
+        if (len(batch), int(planar.sum())) != (1200, 1067):
+            raise FormatError(f"cexp: {len(batch)} graphs, {planar.sum()} of them planar; published: 1200 and 1067")
+        keep = np.repeat(planar.reshape(-1, 2).all(axis=1), 2)
+        nodes = np.repeat(keep, np.diff(batch.node_ptr))
+        pair = np.arange(len(batch)) // 2
+        return RawGraphs(batch[keep], x=x[nodes], y=y[keep].reshape(-1, 1).astype(np.float32), attrs={"pair": pair[keep]})
+
+    def extra_summary(self, raw: RawGraphs) -> dict[str, int]:
+        return {"published_graphs": 1200, "published_planar": 1067}
+
+
+def read_graphsat(path: Path) -> tuple[GraphBatch, np.ndarray, np.ndarray]:
+    """Graphs, node types and classes of a file in the text format of GNN-RNI."""
+    try:
+        with gzip.open(path, "rt") as file:
+            rows = [[int(word) for word in line.split()] for line in file if line.strip()]
+        return _graphsat(rows)
+    except (ValueError, IndexError, EOFError, gzip.BadGzipFile) as error:
+        raise FormatError(f"{path} is not in the format of GNN-RNI's GRAPHSAT files: {error}") from None
+
+
+def _graphsat(rows: list[list[int]]) -> tuple[GraphBatch, np.ndarray, np.ndarray]:
+    count, at = rows[0][0], 1
+    sizes, columns, classes, types, darts = [], [], [], [], []
+    for _ in range(count):
+        (n, label), nodes = rows[at], rows[at + 1 : at + 1 + rows[at][0]]
+        at += 1 + n
+        before = len(darts)
+        for v, (kind, degree, *neighbours) in enumerate(nodes):
+            if len(neighbours) != degree:
+                raise ValueError(f"node {v} of graph {len(sizes)} has {len(neighbours)} neighbours, not {degree}")
+            types.append(kind)
+            darts += [(v, w) for w in neighbours]
+        if len(nodes) != n:
+            raise ValueError("the file ends too early")
+        sizes.append(n)
+        columns.append(len(darts) - before)
+        classes.append(label)
+    batch, _ = from_columns(np.cumsum([0, *sizes]), np.cumsum([0, *columns]), np.array(darts, np.int64).reshape(-1, 2).T)
+    return batch, np.array(types, np.int64), np.array(classes, np.int64)

@@ -1,0 +1,127 @@
+"""Raw files: what they are called, where they come from, whether they are the right ones.
+
+A :class:`RawFile` is looked for under the data root. If it is not there it is downloaded, where a public source in a known format
+exists; a download goes to a temporary name and takes the file's name when it is complete and its checksum fits, so that a file under
+its name is whole. Everything else is an error that says what to fetch and where to put it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import secrets
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import FormatError, PlanegraphError
+from .progress import Progress
+
+_CHUNK = 1 << 20
+
+
+class MissingDataError(PlanegraphError, FileNotFoundError):
+    """Raw files are not there and cannot be downloaded; the message says what to fetch and where to put it."""
+
+
+@dataclass(frozen=True)
+class RawFile:
+    """A file that a dataset is made from.
+
+    Args:
+        path: below the data root.
+        what: its contents and format, as told to someone who has to provide it.
+        url: where it can be downloaded; None if no public source holds it in this format.
+        sha256: of its contents (unzipped, if the name ends in ``.gz``: compressors differ); None if unknown.
+    """
+
+    path: str
+    what: str
+    url: str | None = None
+    sha256: str | None = None
+
+
+def find(files: Sequence[RawFile], root: Path) -> list[RawFile]:
+    """Those of the files that are missing under ``root``."""
+    return [file for file in files if not (root / file.path).is_file()]
+
+
+def fetch(files: Sequence[RawFile], root: Path, dataset: str, download: bool = True) -> dict[str, Path]:
+    """The place of every file, after downloading those that are missing and have a source; known checksums are compared."""
+    missing = find(files, root)
+    manual = [file for file in missing if file.url is None]
+    if manual or (missing and not download):
+        raise MissingDataError(missing_message(dataset, missing, root))
+    for file in files:
+        if file in missing:
+            _download(file, root)
+        else:
+            check_sum(file, root / file.path)
+    return {file.path: root / file.path for file in files}
+
+
+def missing_message(dataset: str, missing: Sequence[RawFile], root: Path) -> str:
+    """What to fetch and where to put it."""
+    lines = [f"{dataset} needs raw files that are not under {root} (root=..., or the environment variable PLANEGRAPH_DATA):"]
+    for file in missing:
+        source = f" Source: {file.url}" if file.url else ""
+        lines.append(f"  {root / file.path}\n      {file.what}{source}")
+    return "\n".join(lines)
+
+
+def _download(file: RawFile, root: Path) -> None:
+    target = root / file.path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        _receive(file.url, temporary, target.name)
+        check_sum(file, temporary)
+        os.replace(temporary, target)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _receive(url: str, path: Path, name: str) -> None:
+    try:
+        with urllib.request.urlopen(url, timeout=60) as source, open(path, "xb") as out:
+            size = source.headers.get("Content-Length")
+            total = int(size) if size else None
+            with Progress(f"downloading {name}", total, "bytes") as bar:
+                while chunk := source.read(_CHUNK):
+                    out.write(chunk)
+                    bar.add(len(chunk))
+            out.flush()
+            os.fsync(out.fileno())
+    except (urllib.error.URLError, TimeoutError) as error:
+        raise MissingDataError(f"{name} could not be downloaded from {url}: {error}") from None
+    if total is not None and bar.done != total:
+        raise MissingDataError(f"{name}: the download from {url} broke off after {bar.done} of {total} bytes; try again")
+
+
+def check_sum(file: RawFile, path: Path) -> None:
+    """Raises :class:`FormatError` unless the contents are those that are known by their checksum."""
+    if file.sha256 is None:
+        return
+    digest = hashlib.sha256()
+    try:
+        with gzip.open(path, "rb") if file.path.endswith(".gz") else open(path, "rb") as source:
+            while chunk := source.read(_CHUNK):
+                digest.update(chunk)
+    except (OSError, EOFError) as error:
+        raise FormatError(f"{file.path} is damaged: {error}") from None
+    if digest.hexdigest() != file.sha256:
+        raise FormatError(
+            f"the contents of {file.path} have SHA-256 {digest.hexdigest()}, not {file.sha256}: it is damaged, or its source has changed"
+        )
+
+
+def source_digest(paths: dict[str, Path]) -> str:
+    """One digest of all raw files; some milliseconds for the sizes met here."""
+    total = hashlib.blake2b(digest_size=16)
+    for name in sorted(paths):
+        with open(paths[name], "rb") as file:
+            total.update(f"{name}\0{hashlib.file_digest(file, 'blake2b').hexdigest()}\n".encode())
+    return total.hexdigest()

@@ -1,0 +1,145 @@
+"""QM9: 13 quantum-chemical properties of small molecules, in the features, normalisation and split of GNN-FiLM."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..batch import GraphBatch
+from ..data.packed import PackedDataset
+from .base import Dataset, require
+from .files import RawFile, find
+from .qm9_film import read_film
+from .raw import RawGraphs, join, load_arrays
+from .splits import by_number
+from .task import Task
+
+TARGETS: dict[str, float] = {
+    "mu": 0.066513725,
+    "alpha": 0.012235489,
+    "HOMO": 0.071939046,
+    "LUMO": 0.033730778,
+    "gap": 0.033486113,
+    "R2": 0.004278493,
+    "ZPVE": 0.001330901,
+    "U0": 0.004165489,
+    "U": 0.004128926,
+    "H": 0.00409976,
+    "G": 0.004527465,
+    "Cv": 0.012292586,
+    "Omega": 0.037467458,
+}
+"""The targets in the order of the columns of ``y``; the reported error is the mean absolute error divided by this factor."""
+
+ATOMS = (1, 6, 7, 8, 9)
+"""Atomic numbers H, C, N, O, F, in the order of the one-hot columns."""
+
+_PARTS = {"train": "qm9/qm9_train_rebuilt.npz", "val": "qm9/qm9_val.npz", "test": "qm9/qm9_test.npz"}
+_ARRAYS = ("node_ptr", "edge_ptr", "z", "num_h", "flags", "mulliken_1e6", "edge_src", "edge_dst", "edge_type", "y")
+_FLAGS = 7
+_REBUILT = tuple(
+    RawFile(
+        path,
+        f"the {part} molecules as .npz: node_ptr, edge_ptr (offsets); per atom z, num_h, flags (bits: acceptor, donor, aromatic, sp, sp2, "
+        "sp3, other), mulliken_1e6; per bond, once, edge_src, edge_dst (ids local to the molecule), edge_type 1..4; per molecule y "
+        "(13 normalised targets), and in train uncertain_membership.",
+    )
+    for part, path in _PARTS.items()
+)
+_ORIGINAL = tuple(
+    RawFile(
+        f"qm9/{part}.jsonl.gz",
+        f"GNN-FiLM's {part}.jsonl.gz (github.com/microsoft/tf-gnn-samples, folder data/qm9).",
+    )
+    for part in ("train", "valid", "test")
+)
+_TRAIN = {"rebuilt": 110_473, "original": 110_462}
+
+
+class QM9(Dataset):
+    """Molecules with hydrogens; x has 15 float columns, edges a type 1..4, y 13 normalised targets.
+
+    Columns of x: one-hot(H, C, N, O, F), atomic number, Mulliken charge, seven flags, number of hydrogens. Read from GNN-FiLM's own files
+    (110462 / 10000 / 10000) if all three are there, else from arrays whose training set is a rebuild from QM9 (110473; validation and
+    test are GNN-FiLM's): ``attrs["uncertain"]`` then marks molecules that may not belong to it. The notes of the task say which it was.
+
+    >>> len(TARGETS)
+    13
+    """
+
+    name = "qm9"
+    title = "QM9: 13 quantum-chemical properties, GNN-FiLM split"
+    published: Mapping[str, int] = {"val": 10_000, "test": 10_000}
+    has_edge_features = True
+
+    @property
+    def files(self) -> tuple[RawFile, ...]:  # type: ignore[override]
+        """GNN-FiLM's own files if they are there; else the arrays if one of these is; else what to fetch is the former."""
+        return _REBUILT if find(_ORIGINAL, self.root) and len(find(_REBUILT, self.root)) < len(_REBUILT) else _ORIGINAL
+
+    def read(self, paths: Mapping[str, Path]) -> RawGraphs:
+        if _ORIGINAL[0].path in paths:
+            return _joined([read_film(paths[file.path]) for file in _ORIGINAL])
+        parts = [load_arrays(paths[path], _ARRAYS) for path in _PARTS.values()]
+        marked = load_arrays(paths[_PARTS["train"]], ("uncertain_membership",))["uncertain_membership"]
+        found = [RawGraphs(_batch(d), node_features(d), d["edge_type"].astype(np.int32), d["y"].astype(np.float32)) for d in parts]
+        return _joined(found, marked)
+
+    def check(self, raw: RawGraphs) -> None:
+        super().check(raw)
+        train = int((raw.attrs["split"] == 0).sum())
+        require(train in _TRAIN.values(), f"qm9: {train} training molecules; GNN-FiLM's file has 110462, the rebuild 110473")
+
+    def task(self, target: str | None = None, edge_features: bool = True) -> Task:
+        """One target by name, or all 13 with ``target=None``; mean squared error is trained on, MAE / factor reported."""
+        require(target is None or target in TARGETS, f"qm9 has the targets {', '.join(TARGETS)}; found {target!r}")
+        ds = self.load(edge_features)
+        splits = by_number(ds.attrs["split"])
+        rebuilt = "the training set is a rebuild of GNN-FiLM's (110473 molecules, not 110462)"
+        if target is not None:
+            ds = _only(ds, list(TARGETS).index(target))
+        return Task(
+            self.name if target is None else f"{self.name}-{target}",
+            ds,
+            splits,
+            node_features=("continuous", 15),
+            edge_features=("categorical", (5,)) if edge_features else None,
+            loss="mse",
+            outputs=ds.y.shape[1],
+            scale=tuple(TARGETS.values()) if target is None else TARGETS[target],
+            notes=rebuilt if len(splits["train"]) == _TRAIN["rebuilt"] else "",
+        )
+
+
+def node_features(d: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The 15 columns of GNN-FiLM, float32."""
+    flags = (d["flags"][:, None] >> np.arange(_FLAGS)) & 1
+    columns = [d["z"][:, None] == np.array(ATOMS), d["z"][:, None], d["mulliken_1e6"][:, None] * 1e-6, flags, d["num_h"][:, None]]
+    return np.concatenate([c.astype(np.float32) for c in columns], axis=1)
+
+
+def _joined(parts: Sequence[RawGraphs], uncertain: np.ndarray | None = None) -> RawGraphs:
+    """Train, validation and test, one after another; ``uncertain`` is about train."""
+    sizes = [len(part) for part in parts]
+    marked = np.zeros(sum(sizes), bool)
+    marked[: sizes[0]] = False if uncertain is None else uncertain
+    features = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "edge_attr", "y"))
+    return RawGraphs(
+        join([part.batch for part in parts]),
+        *features,
+        {"split": np.repeat(np.arange(3, dtype=np.int8), sizes), "uncertain": marked},
+    )
+
+
+def _batch(d: Mapping[str, np.ndarray]) -> GraphBatch:
+    edges = np.stack([d["edge_src"], d["edge_dst"]], axis=1).astype(np.int64)
+    return GraphBatch(d["node_ptr"].astype(np.int64), d["edge_ptr"].astype(np.int64), edges)
+
+
+def _only(ds: PackedDataset, column: int) -> PackedDataset:
+    """The same graphs with one column of y; shares all other arrays."""
+    features = replace(ds.features, y=np.ascontiguousarray(ds.y[:, column : column + 1]))
+    return PackedDataset(ds.tables, features, node_labels=ds.node_labels, edge_labels=ds.edge_labels, skipped=ds.skipped)

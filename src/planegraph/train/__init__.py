@@ -1,0 +1,20 @@
+"""Training: typed settings, a plain loop, seeds and folds trained together, checkpoints that resume. Knows no dataset by name.
+
+The parts: settings.py (what is run), lanes.py (the seeds and folds), batches.py (their data), state.py (weights and optimizer),
+step.py (one step; captured on a GPU by capture.py), loop.py (the epochs), checkpoint.py, log.py, run.py (everything together).
+"""
+
+from __future__ import annotations
+
+from ..errors import MissingDependencyError
+
+try:
+    import torch  # noqa: F401
+except ImportError as error:
+    raise MissingDependencyError("planegraph.train needs PyTorch; install it with: pip install 'planegraph[learn]'") from error
+
+from .lanes import Lane
+from .run import train
+from .settings import RunSettings, TrainSettings, load_settings, save_settings
+
+__all__ = ["Lane", "RunSettings", "TrainSettings", "load_settings", "save_settings", "train"]

@@ -1,0 +1,128 @@
+"""The batches of a group of lanes: each lane in its own order, all padded to one capacity, made ahead of time.
+
+The graphs of step k of an epoch depend on (lane, epoch, k) and the process's rank alone. A lane alone on a CPU is not padded. Whether a
+graph counts in the loss is ``attrs["weight"]``: 0 for padding, and for the stand-in of a process that has no graph left in a last step.
+
+On the host a step is a list of batches, one per lane (pinned, if they go to a GPU); :func:`join` makes one batch of them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+
+import numpy as np
+import torch
+
+from ..data.batch import Collator, PlanarBatch
+from ..data.layout import Capacity, DoesNotFitError
+from ..data.loader import _Ahead
+from ..data.packed import PackedDataset
+from .distributed import World
+from .lanes import Lane
+
+_AHEAD = 3
+
+
+class Batches:
+    """Makes the batches of a group.
+
+    Args:
+        pad: static shapes, as stacks and captured steps need them. ``capacity`` grows where a batch does not fit.
+        device: where the batches will go; those for a GPU are made in page-locked memory.
+    """
+
+    def __init__(
+        self,
+        dataset: PackedDataset,
+        lanes: Sequence[Lane],
+        batch_size: int,
+        pad: bool,
+        device: torch.device,
+        world: World | None = None,
+    ) -> None:
+        self.lanes, self.batch_size, self.world = list(lanes), batch_size, world or World()
+        self.device, self.pin = device, device.type == "cuda"
+        self.dataset, self.collator = dataset, Collator(dataset)
+        used = np.unique(np.concatenate([ids for lane in lanes for ids in lane.split.values()]))
+        tables = dataset.tables if len(used) == len(dataset) else dataset.subset(used).tables
+        self.capacity: Capacity | None = Capacity.of(tables, batch_size) if pad else None
+        workers = min(len(self.lanes), os.cpu_count() or 1)
+        self.pool = ThreadPoolExecutor(workers, "planegraph-collate") if workers > 1 else None
+
+    def close(self) -> None:
+        """Ends the threads."""
+        if self.pool is not None:
+            self.pool.shutdown()
+
+    @property
+    def steps(self) -> int:
+        """Steps of an epoch, the same for all lanes."""
+        return -(-len(self.lanes[0].split["train"]) // (self.batch_size * self.world.size))
+
+    def training(self, epoch: int, first_step: int = 0) -> Iterator[list[PlanarBatch]]:
+        """The steps of an epoch from ``first_step`` on."""
+        orders = [training_order(lane, epoch) for lane in self.lanes]
+        size = self.batch_size * self.world.size
+        steps = [[order[k * size : (k + 1) * size] for order in orders] for k in range(first_step, self.steps)]
+        for batches, capacity in _Ahead(self._made(steps, share=True), _AHEAD):
+            self.capacity = capacity
+            yield batches
+
+    def evaluation(self, part: str) -> Iterator[list[PlanarBatch]]:
+        """All graphs of a part in the order of the split; lanes with fewer graphs end with empty batches."""
+        ids = [lane.split[part] for lane in self.lanes]
+        count = max(-(-len(i) // self.batch_size) for i in ids)
+        steps = [[i[k * self.batch_size : (k + 1) * self.batch_size] for i in ids] for k in range(count)]
+        for batches, capacity in self._made(steps, share=False):
+            self.capacity = capacity
+            yield batches
+
+    def _made(self, steps: list[list[np.ndarray]], share: bool) -> Iterator[tuple[list[PlanarBatch], Capacity | None]]:
+        capacity = self.capacity
+        for parts in steps:
+            mine = [ids[self.world.rank :: self.world.size] if share else ids for ids in parts]
+            while True:
+                try:
+                    batches = self._collated(mine, parts, capacity)
+                    break
+                except DoesNotFitError as error:
+                    capacity = capacity.grow(error.layout)
+            yield batches, capacity
+
+    def _collated(self, mine: list[np.ndarray], parts: list[np.ndarray], capacity: Capacity | None) -> list[PlanarBatch]:
+        def one(ids: np.ndarray, of: np.ndarray) -> PlanarBatch:
+            with torch.cuda.device(self.device) if self.pin else nullcontext():  # or pinned memory would wake up device 0
+                batch = self.collator(ids if len(ids) else of[:1], capacity, self.pin)
+                weight = torch.zeros(batch.layout.num_graphs, pin_memory=self.pin)
+            weight[: len(ids)] = 1
+            batch.attrs["weight"] = weight
+            return batch
+
+        return list(map(one, mine, parts) if self.pool is None else self.pool.map(one, mine, parts))
+
+
+def training_order(lane: Lane, epoch: int) -> np.ndarray:
+    """The training graphs of a lane in the order of an epoch, epochs counted from 0."""
+    ids = lane.split["train"]
+    return ids[np.random.default_rng([lane.seed, epoch]).permutation(len(ids))]
+
+
+def join(batches: Sequence[PlanarBatch], device: torch.device) -> PlanarBatch:
+    """The batches of all lanes as one on a device; a single lane has no replica dimension."""
+    batch = batches[0] if len(batches) == 1 else PlanarBatch.stack(batches)
+    return batch if batch.device == device else batch.to(device, non_blocking=True)
+
+
+def overwrite(static: PlanarBatch, batches: Sequence[PlanarBatch]) -> None:
+    """New data for a captured step: each lane's batch into its place, without waiting."""
+    if len(batches) == 1:
+        static.copy_(batches[0])
+        return
+    mine = static._tensors()
+    for k, batch in enumerate(batches):
+        for name, values in batch._tensors().items():
+            mine[name][k].copy_(values, non_blocking=True)
+    static.num_graphs = sum(batch.num_graphs for batch in batches)

@@ -1,0 +1,43 @@
+"""The best epoch of each lane by validation, and its weights: those are what is tested in the end.
+
+Better is a smaller error, or an equal one with a smaller validation loss (accuracies often tie); of equals the first counts.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+class Best:
+    """For each lane None or a dict of epoch, error, loss and metric; ``weights`` as State.chosen() gives them."""
+
+    def __init__(self, lanes: int) -> None:
+        self.lanes = lanes
+        self.records: list[dict[str, Any] | None] = [None] * lanes
+        self.weights: dict[str, Tensor] = {}
+
+    def offer(self, epoch: int, found: list[dict[str, float]], weights: dict[str, Tensor]) -> None:
+        """Keeps what is better than before; epochs are counted from 1."""
+        better = [self._better(old, new) for old, new in zip(self.records, found, strict=True)]
+        if not any(better):
+            return
+        for lane in range(self.lanes):
+            if better[lane]:
+                self.records[lane] = {"epoch": epoch} | found[lane]
+        if not self.weights:
+            self.weights = {name: value.clone() for name, value in weights.items()}
+        elif self.lanes == 1:
+            for name, value in weights.items():
+                self.weights[name].copy_(value)
+        else:
+            which = torch.tensor(better).nonzero().squeeze(1)
+            for name, value in weights.items():
+                at = which.to(value.device)
+                self.weights[name].index_copy_(0, at, value.index_select(0, at))
+
+    @staticmethod
+    def _better(old: dict[str, Any] | None, new: dict[str, float]) -> bool:
+        return old is None or (new["error"], new["loss"]) < (old["error"], old["loss"])

@@ -1,0 +1,44 @@
+"""Checkpoints: one safetensors file with all tensors, and everything else as JSON in its header. Never pickle.
+
+It is written under a temporary name, synced and renamed, so a process that dies leaves the old checkpoint or the new one. Reading it back
+and going on gives the same numbers, on a CPU bit for bit: it holds weights, moments, averages, the best weights, the state of the random
+generators, the memories of the schedules, the capacity, and the step of the epoch.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from ..data.format import replace_files
+from ..errors import FormatError
+from ..nn.model import _safetensors
+
+_KEY, _VERSION = "planegraph-checkpoint", 1
+
+
+def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
+    """Replaces the checkpoint; ``facts`` must be plain JSON."""
+    on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
+    data = _safetensors().save(on_host, {_KEY: json.dumps({"version": _VERSION} | facts)})
+    replace_files({path: lambda file: file.write(data)})
+
+
+def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and facts of a checkpoint; FormatError if it is none."""
+    try:
+        data = path.read_bytes()
+        tensors = _safetensors().load(data)
+        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+        facts = json.loads(header["__metadata__"][_KEY])
+        version = facts.pop("version")
+    except OSError:
+        raise
+    except Exception as error:  # the library raises errors of its own for damaged files
+        raise FormatError(f"{path} is no checkpoint: {type(error).__name__}: {error}") from None
+    if version != _VERSION:
+        raise FormatError(f"{path} has checkpoint version {version}; this planegraph reads {_VERSION}")
+    return tensors, facts

@@ -1,0 +1,84 @@
+"""Several processes under torchrun: each takes its share of every step's graphs, and one sum over all of them is exchanged.
+
+Sums of gradients, losses and counts are added up, so a step of K processes is the step of one process with K times the batch size, the
+uneven last batch included. Norms by batch see their own process's graphs only; their running averages are averaged once an epoch.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class World:
+    """The processes of a run and which of them this is."""
+
+    size: int = 1
+    rank: int = 0
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes the files and shows the progress."""
+        return self.rank == 0
+
+    def add_up(self, values: Tensor) -> Tensor:
+        """The sum over all processes, in place."""
+        if self.size > 1:
+            dist.all_reduce(values)
+        return values
+
+    def same(self, value: Any) -> Any:
+        """What the first process has."""
+        if self.size == 1:
+            return value
+        box = [value]
+        dist.broadcast_object_list(box, src=0)
+        return box[0]
+
+    def any(self, flag: bool) -> bool:
+        """Whether it is true in some process."""
+        return flag if self.size == 1 else any(self.all(flag))
+
+    def all(self, value: Any) -> list[Any]:
+        """The values of all processes."""
+        if self.size == 1:
+            return [value]
+        found: list[Any] = [None] * self.size
+        dist.all_gather_object(found, value)
+        return found
+
+    def wait(self) -> None:
+        """For all processes."""
+        if self.size > 1:
+            dist.barrier()
+
+
+@contextmanager
+def joined(device: torch.device) -> Iterator[World]:
+    """The world that torchrun describes, or this process alone."""
+    size = int(os.environ.get("WORLD_SIZE", "1"))
+    if size == 1 or "RANK" not in os.environ:
+        yield World()
+        return
+    dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+    try:
+        yield World(dist.get_world_size(), dist.get_rank())
+    finally:
+        dist.destroy_process_group()
+
+
+def default_device() -> torch.device:
+    """This process's GPU, or the CPU."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    torch.cuda.set_device(device)
+    return device

@@ -1,0 +1,169 @@
+"""A group of lanes that is trained together: its model, data, schedules and best weights, and how all of it is saved and read back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from ..data.batch import PlanarBatch
+from ..data.layout import Capacity
+from ..datasets.task import Task
+from .batches import Batches, join
+from .best import Best
+from .capture import Captured
+from .checkpoint import load_checkpoint, save_checkpoint
+from .distributed import World
+from .errors import DivergedError, SettingsError
+from .lanes import Lane
+from .metrics import evaluate
+from .models import is_static, make_models
+from .runner import Eager, Runner
+from .settings import RunSettings
+from .state import State
+from .step import TrainingStep, make_prediction
+
+
+@dataclass
+class Progress:
+    """How far a group is: epochs done, steps done of the next, seconds spent, and what the schedules remember."""
+
+    epoch: int = 0
+    step: int = 0
+    seconds: float = 0.0
+    memories: list[dict[str, float]] = field(default_factory=list)
+
+
+class Group:
+    """Everything of the lanes that share each step."""
+
+    def __init__(self, task: Task, settings: RunSettings, lanes: Sequence[Lane], device: torch.device, world: World) -> None:
+        self.task, self.settings, self.lanes, self.device, self.world = task, settings, list(lanes), device, world
+        train, static = settings.train, is_static(settings)
+        self.captured = static and device.type == "cuda"
+        self.model = make_models(task, settings, lanes).to(device)
+        self.state = State(self.model, train)
+        self.batches = Batches(task.dataset, lanes, train.batch_size, self.captured or len(lanes) > 1, device, world)
+        step, predict = TrainingStep(task, self.state, world), make_prediction(self.state)
+        self.runner: Runner = Captured(step, predict, self.state, device) if self.captured else Eager(step, predict, device)
+        self.best = Best(len(lanes))
+        self.progress = Progress(memories=[train.schedule.start() for _ in lanes])
+        self._kept: dict[str, list[tuple[PlanarBatch, list[int]]]] = {}
+        if world.first:
+            self._resident("val")  # now, so that its shapes do not depend on how far the run is
+        torch.manual_seed(lanes[0].seed + 1_000_003 * world.rank)  # dropout
+
+    # ---- evaluation -------------------------------------------------------------------------------------------------------------
+
+    def evaluate(self, part: str) -> list[dict[str, float]]:
+        """Metric, error and loss of each lane on a part, by the weights in ``state``; the first process computes, all get them."""
+        found = [evaluate(self.task, *pair) for pair in self.predictions(part)] if self.world.first else None
+        return self.world.same(found)
+
+    def predictions(self, part: str) -> list[tuple[Tensor, Tensor]]:
+        """For each lane the raw outputs (n, outputs) and the targets of a part, on the host, in the order of its split."""
+        self.model.eval()
+        out: list[list[Tensor]] = [[] for _ in self.lanes]
+        for batch, sizes in self._resident(part):
+            raw = self.runner.predict(batch)
+            for lane, size in enumerate(sizes):
+                out[lane].append(raw[lane, :size].clone())
+        y = torch.from_numpy(self.task.dataset.y.copy())
+        ids = [torch.from_numpy(lane.split[part]) for lane in self.lanes]
+        return [(torch.cat(rows).cpu(), y[i]) for rows, i in zip(out, ids, strict=True)]
+
+    def _resident(self, part: str) -> list[tuple[PlanarBatch, list[int]]]:
+        """The batches of a part on the device, made once, with the number of graphs of each lane."""
+        if part not in self._kept:
+            made = [(join(b, self.device), [int(one.attrs["weight"].sum()) for one in b]) for b in self.batches.evaluation(part)]
+            self._kept[part] = made
+        return self._kept[part]
+
+    # ---- trouble ----------------------------------------------------------------------------------------------------------------
+
+    def check_finite(self) -> None:
+        """Raises DivergedError if a loss of this epoch was no finite number; waits for the device."""
+        for lane, step in zip(self.lanes, self.state.bad_step.tolist(), strict=True):
+            if step >= 0:
+                epoch, within = divmod(int(step) - 1, self.batches.steps)
+                self.diverged(lane, f"the training loss in step {within + 1} of {self.batches.steps} of epoch {epoch + 1}")
+
+    def diverged(self, lane: Lane, where: str) -> None:
+        """Raises the error for a lane."""
+        k = self.lanes.index(lane)
+        bad = [n for n, p in self.state.chosen().items() if not torch.isfinite(p if len(self.lanes) == 1 else p[k]).all()]
+        weights = f"; no longer finite are {len(bad)} of its tensors, first {bad[0]}" if bad else "; its weights are finite"
+        raise DivergedError(
+            f"{lane.name}: {where} is not a finite number, at learning rate {self.state.rate[k].item():.3g}{weights}. "
+            "A smaller train.lr or train.clip=1 may help; the last checkpoint is from before"
+        )
+
+    # ---- files ------------------------------------------------------------------------------------------------------------------
+
+    def save(self, path: Path) -> None:
+        """Writes the checkpoint; by the first process."""
+        if not self.world.first:
+            return
+        tensors = {f"state.{name}": value for name, value in self.state.tensors().items()}
+        tensors |= {f"best.{name}": value for name, value in self.best.weights.items()}
+        tensors["random.cpu"] = torch.get_rng_state()
+        if self.device.type == "cuda":
+            tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
+        capacity = self.batches.capacity
+        facts = {
+            "settings": self.settings.to_dict(),
+            "lanes": [lane.name for lane in self.lanes],
+            "epoch": self.progress.epoch,
+            "step": self.progress.step,
+            "seconds": self.progress.seconds,
+            "memories": self.progress.memories,
+            "best": self.best.records,
+            "capacity": None if capacity is None else capacity.as_tuple(),
+            "world": self.world.size,
+        }
+        save_checkpoint(path, tensors, facts)
+
+    def load(self, path: Path) -> None:
+        """Goes back to a checkpoint."""
+        tensors, facts = load_checkpoint(path)
+        self._check_same(path, facts)
+        own = self.state.tensors()
+        for name, value in own.items():
+            value.copy_(tensors[f"state.{name}"])
+        best = {n.removeprefix("best."): v.to(self.device) for n, v in tensors.items() if n.startswith("best.")}
+        self.best.records, self.best.weights = facts["best"], best
+        if self.world.first:
+            torch.set_rng_state(tensors["random.cpu"])
+        if self.device.type == "cuda" and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
+        self.progress = Progress(facts["epoch"], facts["step"], facts["seconds"], facts["memories"])
+        if facts["capacity"] is not None and self.batches.capacity is not None:
+            self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
+
+    def _check_same(self, path: Path, facts: dict[str, Any]) -> None:
+        """Only the number of epochs, and what does not change the numbers, may differ."""
+        mine, theirs = flat(self.settings.to_dict()), flat(facts["settings"])
+        for name in sorted(mine.keys() | theirs.keys()):
+            if name not in ("train.epochs", "train.save_seconds") and mine.get(name) != theirs.get(name):
+                raise SettingsError(
+                    f"{path} was made with {name}={theirs.get(name)!r}, not {mine.get(name)!r}; nothing was changed"
+                )
+        if facts["lanes"] != [lane.name for lane in self.lanes]:
+            raise SettingsError(f"{path} holds {', '.join(facts['lanes'])}, not {', '.join(lane.name for lane in self.lanes)}")
+        if facts["world"] != self.world.size:
+            raise SettingsError(f"{path} was made by {facts['world']} processes, not {self.world.size}")
+
+
+def flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings by their full names; lists as tuples, as JSON does not keep them apart."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            found |= flat(value, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = tuple(value) if isinstance(value, list | tuple) else value
+    return found

@@ -1,0 +1,71 @@
+"""Lanes: the seeds and folds that one run trains, each as if it were alone.
+
+A lane has a seed (first weights and data order) and a split. Lanes of one model are stacked along a replica dimension and share every
+step, so lanes that go together must take equally many steps an epoch; those that do not are trained one group after another.
+
+Dropout is the exception: the lanes of a stack draw from one random generator, so with dropout a lane drops other values than alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..datasets.task import Split, Task
+from ..errors import PlanegraphError
+from .settings import TrainSettings
+
+PARTS = ("train", "val", "test")
+
+
+@dataclass(frozen=True)
+class Lane:
+    """One seed on one split; ``fold`` is None if the task has no folds."""
+
+    seed: int
+    fold: int | None
+    split: dict[str, np.ndarray]
+
+    @property
+    def name(self) -> str:
+        """For files and messages: ``seed3`` or ``seed3-fold0``."""
+        return f"seed{self.seed}" + ("" if self.fold is None else f"-fold{self.fold}")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Lane) and self.name == other.name
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+def lanes_of(task: Task, settings: TrainSettings) -> list[Lane]:
+    """All lanes of a run: seeds times folds."""
+    if (task.splits is None) == (task.folds is None):
+        raise PlanegraphError(f"task {task.name} must have splits or folds, one of them")
+    splits = [(None, task.splits)] if task.folds is None else list(enumerate(task.folds))
+    checked = [(fold, _checked(task, split)) for fold, split in splits]
+    return [Lane(settings.seed + k, fold, split) for k in range(settings.seeds) for fold, split in checked]
+
+
+def _checked(task: Task, split: Split) -> dict[str, np.ndarray]:
+    found = {}
+    for part in PARTS:
+        ids = np.asarray(split.get(part, []), dtype=np.int64)
+        if len(ids) == 0:
+            raise PlanegraphError(f"task {task.name}: no graphs in part {part!r}")
+        if ids.min() < 0 or ids.max() >= len(task.dataset):
+            raise PlanegraphError(f"task {task.name}: part {part!r} names graphs that are not among its {len(task.dataset)}")
+        found[part] = ids
+    return found
+
+
+def groups_of(lanes: Sequence[Lane], batch_size: int, together: bool) -> list[list[Lane]]:
+    """The lanes that are trained together, in order of their first lane."""
+    if not together:
+        return [[lane] for lane in lanes]
+    groups: dict[int, list[Lane]] = {}
+    for lane in lanes:
+        groups.setdefault(-(-len(lane.split["train"]) // batch_size), []).append(lane)
+    return list(groups.values())

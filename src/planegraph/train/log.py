@@ -1,0 +1,138 @@
+"""What a run tells: ``log.jsonl``, a line for each epoch and lane, and a live table on a terminal or lines elsewhere.
+
+A line of the log holds epoch (from 1), seed, fold, loss, rate, val, val_loss, best, best_epoch, seconds; null where nothing was measured.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any, Protocol
+
+from ..data.format import replace_files
+
+Record = dict[str, Any]
+_ROWS = 20
+
+
+class Log:
+    """The log of a group; on resuming, lines after the checkpoint's epoch are dropped, as they will be written again."""
+
+    def __init__(self, path: Path, epochs_done: int) -> None:
+        self.path = path
+        kept = b"".join(json.dumps(r).encode() + b"\n" for r in read_log(path) if r["epoch"] <= epochs_done)
+        replace_files({path: lambda file: file.write(kept)})
+
+    def write(self, records: list[Record]) -> None:
+        """The records of an epoch."""
+        with open(self.path, "a", encoding="utf-8") as file:
+            file.write("".join(json.dumps(record) + "\n" for record in records))
+
+
+def read_log(path: Path) -> list[Record]:
+    """The records of a log; a last line that a dying process left unfinished is left out."""
+    found = []
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            break
+    return found
+
+
+class Display(Protocol):
+    """Shows the progress of a group."""
+
+    def show(self, records: list[Record], epochs: int, left: float) -> None:
+        """After an epoch; ``left``: seconds until the end, as far as one can tell."""
+
+    def close(self) -> None:
+        """When the group is done."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def show(self, records: list[Record], epochs: int, left: float) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class Lines(Silent):
+    """A line now and then, for files and pipes."""
+
+    def __init__(self, title: str, seconds: float = 10.0) -> None:
+        self.title, self.seconds, self.last = title, seconds, 0.0
+
+    def show(self, records: list[Record], epochs: int, left: float) -> None:
+        last = records[0]["epoch"] == epochs
+        if time.monotonic() - self.last < self.seconds and not last:
+            return
+        self.last = time.monotonic()
+        means = {name: _mean(records, name) for name in ("loss", "val", "best", "rate")}
+        text = "  ".join(f"{name} {_number(value)}" for name, value in means.items())
+        of = f" (mean of {len(records)})" if len(records) > 1 else ""
+        print(
+            f"{self.title}  epoch {records[0]['epoch']}/{epochs}  {text}{of}  left {_duration(left)}", file=sys.stderr, flush=True
+        )
+
+
+class Table(Silent):
+    """A table that is drawn anew after every epoch; needs rich."""
+
+    def __init__(self, title: str) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self.title = title
+        self.live = Live(console=Console(stderr=True), refresh_per_second=4, transient=False)
+        self.live.start()
+
+    def show(self, records: list[Record], epochs: int, left: float) -> None:
+        from rich.table import Table as RichTable
+
+        table = RichTable(title=self.title, caption=f"time left {_duration(left)}")
+        for name in ("run", "epoch", "loss", "validation", "best", "rate"):
+            table.add_column(name, justify="left" if name == "run" else "right")
+        for r in records[:_ROWS]:
+            name = f"seed {r['seed']}" + ("" if r["fold"] is None else f", fold {r['fold']}")
+            best = "" if r["best"] is None else f"{_number(r['best'])} ({r['best_epoch']})"
+            table.add_row(name, f"{r['epoch']}/{epochs}", _number(r["loss"]), _number(r["val"]), best, _number(r["rate"]))
+        if len(records) > 1:
+            means = {name: _number(_mean(records, name)) for name in ("loss", "val", "best", "rate")}
+            table.add_row(f"mean of {len(records)}", f"{records[0]['epoch']}/{epochs}", *means.values(), style="bold")
+        self.live.update(table)
+
+    def close(self) -> None:
+        self.live.stop()
+
+
+def make_display(title: str, shown: bool) -> Display:
+    """A table on a terminal, lines elsewhere."""
+    if not shown:
+        return Silent()
+    try:
+        if sys.stderr.isatty():
+            return Table(title)
+    except ImportError:
+        pass
+    return Lines(title)
+
+
+def _mean(records: list[Record], name: str) -> float | None:
+    values = [r[name] for r in records]
+    return None if any(v is None for v in values) else sum(values) / len(values)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -1,0 +1,145 @@
+"""The training loop: epochs of steps, validation, schedules, the best weights, checkpoints; in the end the test, once, by the best weights.
+
+The test part is not looked at before all epochs are done: what is reported is the test metric at the epoch that was best on validation.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from .errors import Stopped
+from .group import Group
+from .log import Display, Log, Record
+from .losses import mean_loss
+from .metrics import mae_by_target
+from .signals import StopWish
+
+CHECKPOINT = "checkpoint.safetensors"
+
+
+def train_group(group: Group, folder: Path, display: Display, wish: StopWish) -> list[dict[str, Any]]:
+    """Trains to the end and gives each lane's result. Raises Stopped after saving, if a signal asked to; DivergedError on NaN."""
+    path, progress, epochs = folder / CHECKPOINT, group.progress, group.settings.train.epochs
+    log = Log(folder / "log.jsonl", progress.epoch) if group.world.first else None
+    saved, begun, before = time.monotonic(), time.monotonic(), progress.seconds
+    first_epoch = progress.epoch
+    for epoch in range(progress.epoch, epochs):
+        finished = train_epoch(group, epoch, wish)
+        progress.seconds = before + time.monotonic() - begun
+        if finished:
+            records = end_epoch(group, epoch)
+            if log is not None:
+                log.write(records)
+            left = (time.monotonic() - begun) / (epoch + 1 - first_epoch) * (epochs - epoch - 1)
+            display.show(records, epochs, left)
+        stop = group.world.any(wish.asked)
+        wait = group.settings.train.save_seconds
+        if group.world.same(stop or epoch + 1 == epochs or time.monotonic() - saved >= wait):
+            group.save(path)
+            saved = time.monotonic()
+        if stop and progress.epoch < epochs:
+            where = f"epoch {progress.epoch + 1}, step {progress.step}"
+            raise Stopped(f"stopped in {where}, and saved in {path}; --resume goes on from there", wish.signal)
+    return final_results(group)
+
+
+def train_epoch(group: Group, epoch: int, wish: StopWish) -> bool:
+    """The steps of an epoch that are left to do; False if somebody wishes to stop before all are done."""
+    state, progress, train = group.state, group.progress, group.settings.train
+    steps = group.batches.steps
+    per_lane = [train.schedule.rates(train.lr, memory, epoch, train.epochs, steps) for memory in progress.memories]
+    rates = torch.tensor(per_lane, dtype=state.rate.dtype).T.contiguous().to(group.device)
+    group.model.train()
+    alone_on_cpu = group.world.size == 1 and group.device.type == "cpu"
+    for batches in group.batches.training(epoch, progress.step):
+        state.rate.copy_(rates[progress.step])
+        group.runner.train(batches)
+        progress.step += 1
+        if alone_on_cpu:
+            group.check_finite()
+        if wish.asked and group.world.size == 1 and progress.step < steps:  # several processes must agree: at the end of the epoch
+            group.check_finite()
+            return False
+    group.check_finite()
+    return True
+
+
+def end_epoch(group: Group, epoch: int) -> list[Record]:
+    """Validates, lets the schedules and the best weights know, resets the sums; gives the records of the log."""
+    state, progress, train = group.state, group.progress, group.settings.train
+    sums, counts = state.loss_sum.tolist(), state.graphs.tolist()
+    losses = [mean_loss(group.task, total, count) for total, count in zip(sums, counts, strict=True)]
+    rates = state.rate.tolist()
+    state.loss_sum.zero_()
+    state.graphs.zero_()
+    _average_buffers(group)
+    found = None
+    if (epoch + 1) % train.eval_every == 0 or epoch + 1 == train.epochs:
+        found = validate(group, epoch)
+    progress.epoch, progress.step = epoch + 1, 0
+    return [_record(group, lane, losses[lane], rates[lane], found) for lane in range(len(group.lanes))]
+
+
+def validate(group: Group, epoch: int) -> list[dict[str, float]]:
+    """The validation of the weights, or of their average."""
+    state = group.state
+    kept = None
+    if state.average is not None:
+        kept = state.weights.clone()
+        state.weights.copy_(state.average)
+    found = group.evaluate("val")
+    if kept is not None:
+        state.weights.copy_(kept)
+    for lane, values in zip(group.lanes, found, strict=True):
+        if not math.isfinite(values["loss"]) or not math.isfinite(values["error"]):
+            group.diverged(lane, f"the validation loss after epoch {epoch + 1}")
+    group.best.offer(epoch + 1, found, state.chosen())
+    for memory, values in zip(group.progress.memories, found, strict=True):
+        group.settings.train.schedule.observe(memory, values["error"])
+    return found
+
+
+def final_results(group: Group) -> list[dict[str, Any]]:
+    """Each lane's validation and test at its best epoch; afterwards the model holds the best weights."""
+    own = dict(zip(group.state.names, group.state.parameters, strict=True)) | group.state.buffers()
+    with torch.no_grad():
+        for name, value in group.best.weights.items():
+            own[name].copy_(value)
+    tests, by_target = group.evaluate("test"), [None] * len(group.lanes)
+    if group.world.first and group.task.metric == "mae" and group.task.outputs > 1:
+        by_target = [mae_by_target(group.task, raw, y).tolist() for raw, y in group.predictions("test")]
+    results = []
+    for lane, best, test, targets in zip(group.lanes, group.best.records, tests, by_target, strict=True):
+        result = {"seed": lane.seed, "fold": lane.fold, "best_epoch": best["epoch"], "val": best["metric"], "test": test["metric"]}
+        result |= {"val_loss": best["loss"], "test_loss": test["loss"]}
+        results.append(result if targets is None else result | {"test_by_target": targets})
+    return results
+
+
+def _average_buffers(group: Group) -> None:
+    """Running averages of norms, which each process has of its own graphs."""
+    if group.world.size > 1:
+        for buffer in group.state.buffers().values():
+            if buffer.is_floating_point():
+                group.world.add_up(buffer).div_(group.world.size)
+
+
+def _record(group: Group, lane: int, loss: float, rate: float, found: list[dict[str, float]] | None) -> Record:
+    best = group.best.records[lane]
+    return {
+        "epoch": group.progress.epoch,
+        "seed": group.lanes[lane].seed,
+        "fold": group.lanes[lane].fold,
+        "loss": loss,
+        "rate": rate,
+        "val": None if found is None else found[lane]["metric"],
+        "val_loss": None if found is None else found[lane]["loss"],
+        "best": None if best is None else best["metric"],
+        "best_epoch": None if best is None else best["epoch"],
+        "seconds": round(group.progress.seconds, 3),
+    }

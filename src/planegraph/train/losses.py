@@ -1,0 +1,46 @@
+"""Losses per graph, and how their sum becomes the loss of a step.
+
+A step differentiates the plain sum over graphs of each lane. The mean, or the root of the mean square, of all graphs of the step is then
+a factor on that gradient, so that lanes, padding and processes that share a step need nothing but sums.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from ..datasets.task import Task
+
+
+def graph_losses(task: Task, raw: Tensor, y: Tensor) -> Tensor:
+    """(..., G): the loss of each graph, given the model's outputs (..., G, outputs); mean over targets."""
+    if task.loss == "ce":
+        return F.cross_entropy(raw.flatten(0, -2), y.reshape(-1).long(), reduction="none").view(raw.shape[:-1])
+    wanted = y.reshape(raw.shape).to(raw.dtype)
+    if task.loss == "bce":
+        return F.binary_cross_entropy_with_logits(raw, wanted, reduction="none").mean(-1)
+    error = activate(task, raw) - wanted
+    return (error.abs() if task.loss == "l1" else error.square()).mean(-1)
+
+
+def activate(task: Task, raw: Tensor) -> Tensor:
+    """The prediction: what the task applies to the model's output. Cross entropies read the output itself."""
+    return torch.sigmoid(raw) if task.output == "sigmoid" else raw
+
+
+def step_loss(task: Task, total: Tensor, count: Tensor) -> tuple[Tensor, Tensor]:
+    """The loss of a step from the sum over its graphs and their number, and its derivative by that sum."""
+    count = count.clamp(min=1)
+    mean = total / count
+    if task.loss != "rmse":
+        return mean, 1 / count
+    root = mean.sqrt()
+    return root, 0.5 / (count * root.clamp(min=1e-12))
+
+
+def mean_loss(task: Task, total: float, count: float) -> float:
+    """The same for sums on the host."""
+    mean = total / max(count, 1.0)
+    return float(np.sqrt(mean)) if task.loss == "rmse" else float(mean)

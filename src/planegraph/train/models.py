@@ -1,0 +1,46 @@
+"""The model of a lane: built from the settings and the task's features, its first weights drawn from the lane's seed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+
+from .. import nn
+from ..datasets.task import FeatureSizes, Task
+from ..nn.baselines import Baseline
+from .lanes import Lane
+from .settings import RunSettings
+
+
+def model_class(settings: RunSettings) -> type[nn.GraphModel]:
+    """The class that the settings name."""
+    return {"BasePlanE": nn.BasePlanE, "GIN": nn.GIN, "GINE": nn.GINE, "GCN": nn.GCN}[settings.model_class]
+
+
+def is_static(settings: RunSettings) -> bool:
+    """Whether the model takes padded batches and replicas; the baselines, made of PyG's layers, do not."""
+    return not issubclass(model_class(settings), Baseline)
+
+
+def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:
+    """All settings of the model, the task's part included."""
+    nodes, edges = (_features(f) for f in (task.node_features, task.edge_features))
+    return nn.PlanEConfig(node_features=nodes, edge_features=edges, outputs=task.outputs, **settings.model)
+
+
+def make_models(task: Task, settings: RunSettings, lanes: Sequence[Lane]) -> nn.GraphModel:
+    """The model of one lane, or the stack of the models of several."""
+    config, models = config_of(task, settings), []
+    for lane in lanes:
+        torch.manual_seed(lane.seed)
+        models.append(model_class(settings)(config))
+    model = models[0] if len(models) == 1 else model_class(settings).stack(models)
+    return model.double() if settings.train.precision == "float64" else model
+
+
+def _features(sizes: FeatureSizes) -> nn.Categorical | nn.Continuous | None:
+    if sizes is None:
+        return None
+    kind, size = sizes
+    return nn.Categorical(tuple(size)) if kind == "categorical" else nn.Continuous(size)

@@ -1,0 +1,159 @@
+"""A whole run: lanes in groups, a folder with settings, logs, checkpoints, models and the result.
+
+A run's folder holds ``settings.yaml``, ``result.json`` and ``models/<lane>/`` (the best weights, for ``from_pretrained``, and in
+``test.safetensors`` the ids, predictions and targets of the test part); the first group's ``log.jsonl`` and ``checkpoint.safetensors``
+beside them, those of further groups in ``group1/`` and so on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..data.format import replace_files
+from ..datasets.task import Task
+from ..errors import PlanegraphError
+from .checkpoint import save_checkpoint
+from .distributed import World, default_device, joined
+from .errors import Stopped
+from .group import Group
+from .lanes import groups_of, lanes_of
+from .log import make_display
+from .loop import CHECKPOINT, train_group
+from .losses import activate
+from .models import is_static
+from .settings import RunSettings, save_settings
+from .signals import StopWish
+
+
+def train(
+    task: Task,
+    settings: RunSettings,
+    out: str | PathLike[str],
+    *,
+    resume: bool = False,
+    show: bool = False,
+    device: torch.device | str | None = None,
+) -> dict[str, Any]:
+    """Trains all seeds and folds of a run; gives what ``result.json`` holds.
+
+    Args:
+        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it.
+        show: progress on stderr.
+        device: the GPU of this process, if there is one, by default.
+
+    >>> import tempfile, planegraph as pg
+    >>> from planegraph.data import PackedDataset
+    >>> rings = PackedDataset.from_graphs([pg.families.cycle(n) for n in range(3, 9)], y=[[n / 8] for n in range(3, 9)])
+    >>> part = {"train": np.arange(4), "val": np.array([4]), "test": np.array([5])}
+    >>> settings = RunSettings("rings", model={"hidden": 8, "layers": 1}).with_overrides(["train.epochs=2", "train.seeds=2"])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = train(Task("rings", rings, part), settings, folder, device="cpu")
+    >>> len(result["lanes"]), result["metric"]
+    (2, 'mae')
+    """
+    device = default_device() if device is None else torch.device(device)
+    folder = Path(out)
+    with joined(device) as world, _precision(settings.train.precision):
+        _prepare(folder, resume, world)
+        together = settings.train.together and is_static(settings)
+        groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, together)
+        results, seconds = [], 0.0
+        with StopWish() as wish:
+            for k, lanes in enumerate(groups):
+                group = Group(task, settings, lanes, device, world)
+                results += _run_group(group, folder if k == 0 else folder / f"group{k}", folder, resume, show, wish)
+                seconds += group.progress.seconds
+        summary = summarise(task, settings, results, seconds, device)
+        if world.first:
+            _write_json(folder / "result.json", summary)
+        world.wait()
+    return summary
+
+
+def _run_group(group: Group, folder: Path, out: Path, resume: bool, show: bool, wish: StopWish) -> list[dict[str, Any]]:
+    """Trains a group in its folder and saves its models in the run's."""
+    world, lanes = group.world, group.lanes
+    if world.any(wish.asked):  # between two groups
+        raise Stopped(f"stopped before {lanes[0].name}; what came before is saved in {out}, and --resume goes on", wish.signal)
+    if world.first:
+        folder.mkdir(parents=True, exist_ok=True)
+    if world.same(resume and (folder / CHECKPOINT).exists()):
+        group.load(folder / CHECKPOINT)
+    if world.first:  # not before the checkpoint was found to be of these settings
+        save_settings(group.settings, out / "settings.yaml")
+    many = f"{len(lanes)} together" if len(lanes) > 1 else lanes[0].name
+    display = make_display(f"{group.task.name} {group.settings.model_class}, {many}", show and world.first)
+    try:
+        results = train_group(group, folder, display, wish)
+    finally:
+        display.close()
+        group.batches.close()
+    if world.first:
+        _save_models(group, out)
+    return results
+
+
+def _save_models(group: Group, out: Path) -> None:
+    """The best weights of each lane, and beside them what they say of the test part."""
+    models = [group.model] if len(group.lanes) == 1 else group.model.unstack()
+    for lane, model, (raw, y) in zip(group.lanes, models, group.predictions("test"), strict=True):
+        folder = out / "models" / lane.name
+        model.save_pretrained(folder)
+        ids = torch.from_numpy(lane.split["test"])
+        save_checkpoint(folder / "test.safetensors", {"id": ids, "predicted": activate(group.task, raw), "true": y}, {})
+
+
+def summarise(
+    task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, device: torch.device
+) -> dict[str, Any]:
+    """Mean and standard deviation over all lanes, and the lanes themselves."""
+    results = sorted(results, key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"]))
+    summary: dict[str, Any] = {"task": task.name, "metric": task.metric, "model_class": settings.model_class}
+    for part in ("test", "val"):
+        values = np.array([r[part] for r in results])
+        summary[part] = {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
+    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
+    return summary | {
+        "seconds": round(seconds, 3),
+        "device": name,
+        "torch": torch.__version__,
+        "notes": task.notes,
+        "lanes": results,
+    }
+
+
+def _prepare(folder: Path, resume: bool, world: World) -> None:
+    there = [name for name in (CHECKPOINT, "result.json", "settings.yaml") if (folder / name).exists()]
+    problem = None
+    if there and not resume:
+        problem = f"{folder} already holds a run ({there[0]}); go on with it by --resume, or choose another folder"
+    problem = world.same(problem)
+    if problem:
+        raise PlanegraphError(problem)
+    if world.first:
+        folder.mkdir(parents=True, exist_ok=True)
+    world.wait()
+
+
+def _write_json(path: Path, values: dict[str, Any]) -> None:
+    text = json.dumps(values, indent=2) + "\n"
+    replace_files({path: lambda file: file.write(text.encode())})
+
+
+@contextmanager
+def _precision(kind: str) -> Iterator[None]:
+    """TF32 products on a GPU, within."""
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high" if kind == "tf32" else "highest")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)

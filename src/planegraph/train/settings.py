@@ -1,0 +1,235 @@
+"""All settings of a run: typed, frozen, one YAML file, any of them overridden by ``key.key=value``.
+
+``to_dict`` and ``from_dict`` are inverse to each other, so that a saved file gives the same run. Wrong keys and values raise
+:class:`SettingsError`, which names the setting and what was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ..nn.config import PlanEConfig
+from .errors import SettingsError
+from .schedules import Constant, Schedule, schedule_from_dict, schedule_to_dict
+
+Optimizer = Literal["adam", "adamw"]
+Precision = Literal["float32", "tf32", "float64"]
+ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
+_FROM_TASK = ("node_features", "edge_features", "outputs")
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How a model is trained.
+
+    Args:
+        epochs, batch_size: graphs in a step of one process; the last batch of an epoch has what is left.
+        optimizer, lr, weight_decay: of Adam (added to the gradient) or AdamW (taken from the weights).
+        schedule: how the rate changes: constant, plateau, step or cosine (see schedules.py).
+        clip: the largest norm of the gradient of one seed; None: any.
+        ema: decay of an average of the weights, which is then what is validated and tested; None: no average.
+        seed, seeds: the first seed and how many; each has weights and a data order of its own.
+        eval_every: epochs between validations; the last epoch is always validated.
+        precision: float32, float32 with TF32 products on a GPU, or float64.
+        together: train seeds and folds as one stack where the model can; otherwise one after another.
+        save_seconds: least time between two checkpoints; 0: one after every epoch.
+
+    >>> TrainSettings(lr=1e-3, seeds=10).optimizer
+    'adam'
+    """
+
+    epochs: int = 100
+    batch_size: int = 256
+    optimizer: Optimizer = "adam"
+    lr: float = 1e-3
+    weight_decay: float = 0.0
+    schedule: Schedule = field(default_factory=Constant)
+    clip: float | None = None
+    ema: float | None = None
+    seed: int = 0
+    seeds: int = 1
+    eval_every: int = 1
+    precision: Precision = "float32"
+    together: bool = True
+    save_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
+            _integer(f"train.{name}", getattr(self, name), least)
+        _number("train.lr", self.lr, above=0)
+        for name in ("weight_decay", "save_seconds"):
+            _number(f"train.{name}", getattr(self, name), least=0)
+        if self.clip is not None:
+            _number("train.clip", self.clip, above=0)
+        if self.ema is not None:
+            _number("train.ema", self.ema, above=0, below=1)
+        _one_of("train.optimizer", self.optimizer, get_args(Optimizer))
+        _one_of("train.precision", self.precision, get_args(Precision))
+        if not isinstance(self.together, bool):
+            raise SettingsError(f"train.together must be true or false; found {self.together!r}")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """A task, a model and how it is trained.
+
+    Args:
+        task: the name of the task.
+        options: what the dataset is asked for, such as ``edge_features: false``.
+        model: fields of :class:`planegraph.nn.PlanEConfig`, except those that the task decides (features and outputs).
+        model_class: BasePlanE, GIN, GINE or GCN.
+
+    >>> RunSettings("zinc12k", model={"hidden": 128}).with_overrides(["train.lr=0.01", "model.layers=2"]).model
+    {'hidden': 128, 'layers': 2}
+    """
+
+    task: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    model_class: ModelClass = "BasePlanE"
+    train: TrainSettings = field(default_factory=TrainSettings)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.task, str) or not self.task:
+            raise SettingsError(f"task must be a name; found {self.task!r}")
+        _one_of("model_class", self.model_class, get_args(ModelClass))
+        for name in ("options", "model"):
+            object.__setattr__(self, name, dict(_mapping(name, getattr(self, name))))
+        for name in _FROM_TASK:
+            if name in self.model:
+                raise SettingsError(f"model.{name} is decided by the task; leave it out")
+        try:
+            PlanEConfig(**self.model)
+        except (TypeError, ValueError) as error:
+            unknown = set(self.model) - {f.name for f in fields(PlanEConfig)}
+            raise SettingsError(f"model: {_unknown(unknown) or error}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for YAML and JSON."""
+        values = {name: getattr(self, name) for name in ("task", "options", "model_class", "model")}
+        train = asdict(replace(self.train, schedule=Constant()))
+        return values | {"train": train | {"schedule": schedule_to_dict(self.train.schedule)}}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RunSettings:
+        """From what :meth:`to_dict` gives, or a part of it."""
+        given = dict(_mapping("settings", values))
+        _check_keys("", given, cls)
+        train = dict(_mapping("train", given.pop("train", None) or {}))
+        _check_keys("train.", train, TrainSettings)
+        if "schedule" in train:
+            train["schedule"] = schedule_from_dict(train["schedule"])
+        if "task" not in given:
+            raise SettingsError("task is missing: the settings must name it")
+        given = {name: value for name, value in given.items() if value is not None}
+        return cls(**given, train=TrainSettings(**train))
+
+    def with_overrides(self, overrides: Iterable[str]) -> RunSettings:
+        """With settings replaced, each given as ``key.key=value``; the value is read as YAML."""
+        values = self.to_dict()
+        for override in overrides:
+            _override(values, override)
+        return type(self).from_dict(values)
+
+
+def load_settings(path: str | PathLike[str]) -> RunSettings:
+    """The settings in a YAML file."""
+    try:
+        return RunSettings.from_dict(_yaml().load(Path(path).read_text(encoding="utf-8"), _loader()))
+    except (_yaml().YAMLError, UnicodeDecodeError) as error:
+        raise SettingsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
+    """Writes a YAML file that :func:`load_settings` reads."""
+    from ..data.format import replace_files
+
+    text = _yaml().safe_dump(settings.to_dict(), sort_keys=False)
+    replace_files({Path(path): lambda file: file.write(text.encode())})
+
+
+# ---- checks -------------------------------------------------------------------------------------------------------------------
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    *folders, name = key.strip().split(".")
+    if not equals or not name:
+        raise SettingsError(f"an override is written key.key=value, as in train.lr=0.001; found {override!r}")
+    at = values
+    for depth, folder in enumerate(folders):
+        at = at.setdefault(folder, {})
+        if not isinstance(at, dict):
+            raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings of its own")
+    try:
+        at[name] = _yaml().load(text, _loader())
+    except _yaml().YAMLError:
+        raise SettingsError(f"{override!r}: the value is no YAML") from None
+
+
+def _check_keys(prefix: str, given: Mapping[str, Any], cls: type) -> None:
+    unknown = {f"{prefix}{name}" for name in given} - {f"{prefix}{f.name}" for f in fields(cls)}
+    if unknown:
+        raise SettingsError(f"{_unknown(unknown)}. Known: {', '.join(f'{prefix}{f.name}' for f in fields(cls))}")
+
+
+def _unknown(names: set[str]) -> str:
+    return f"there is no setting {', '.join(sorted(names))}" if names else ""
+
+
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise SettingsError(f"{name} must be a table of settings (key: value); found {value!r}")
+    return value
+
+
+def _integer(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise SettingsError(f"{name} must be an integer, at least {least}; found {value!r}")
+
+
+def _number(name: str, value: Any, least: float | None = None, above: float | None = None, below: float | None = None) -> None:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    good = good and (least is None or value >= least) and (above is None or value > above) and (below is None or value < below)
+    if not good:
+        limits = {"at least": least, "above": above, "below": below}
+        wanted = " and ".join(f"{word} {limit}" for word, limit in limits.items() if limit is not None)
+        raise SettingsError(f"{name} must be a number {wanted}; found {value!r}")
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise SettingsError(f"{name} must be one of {', '.join(allowed)}; found {value!r}")
+
+
+# ---- YAML ---------------------------------------------------------------------------------------------------------------------
+
+
+def _yaml() -> Any:
+    try:
+        import yaml
+    except ImportError:
+        from ..errors import MissingDependencyError
+
+        raise MissingDependencyError("settings are YAML files: pip install PyYAML") from None
+    return yaml
+
+
+def _loader() -> Any:
+    """A safe loader for which 1e-3 is a number: YAML 1.1, which PyYAML follows, wants 1.0e-3."""
+    import re
+
+    yaml = _yaml()
+
+    class Loader(yaml.SafeLoader):
+        pass
+
+    number = re.compile(r"^[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
+    return Loader

@@ -1,0 +1,78 @@
+"""One training step and one prediction, the same code eager and captured; nothing is read back from the device.
+
+A step: outputs of all lanes on their own graphs, the gradient of the sum of their losses (lanes do not touch each other), one exchange
+between processes, the factor that makes it the gradient of the mean (or root mean square), clipping per lane, Adam.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor
+
+from ..data.batch import PlanarBatch
+from ..datasets.task import Task
+from .distributed import World
+from .losses import graph_losses, step_loss
+from .state import State
+
+
+class TrainingStep:
+    """Trains on one batch at ``state.rate``, in two parts with the exchange between them.
+
+    ``sums`` is what processes exchange: the gradient of the sum of all losses, then that sum and the number of graphs of each lane.
+    """
+
+    def __init__(self, task: Task, state: State, world: World) -> None:
+        self.task, self.state, self.world = task, state, world
+        self.sums = state.weights.new_zeros(len(state.weights) + 2 * state.lanes)
+
+    def __call__(self, batch: PlanarBatch) -> None:
+        self.differentiate(batch)
+        self.exchange()
+        self.apply()
+
+    def differentiate(self, batch: PlanarBatch) -> None:
+        """Fills ``sums`` from a batch."""
+        state, weight = self.state, batch.attrs["weight"]
+        losses = graph_losses(self.task, state.model(batch), batch.y)
+        total = torch.where(weight > 0, losses, 0).sum(-1)
+        gradients = torch.autograd.grad(total.sum(), state.parameters, allow_unused=True, materialize_grads=True)
+        counts = weight.sum(-1).to(total.dtype)
+        torch.cat([part.detach().reshape(-1) for part in (*gradients, total, counts)], out=self.sums)
+
+    def exchange(self) -> None:
+        """Adds up ``sums`` over the processes."""
+        self.world.add_up(self.sums)
+
+    @torch.no_grad()
+    def apply(self) -> None:
+        """Changes the weights by ``sums``, which stay as they are."""
+        state, clip = self.state, self.state.settings.clip
+        gradient, total, graphs = self.sums.split([len(state.weights), state.lanes, state.lanes])
+        loss, factor = step_loss(self.task, total, graphs)
+        if clip is not None:
+            norms = state.norms(state.views(gradient)) * factor
+            factor = factor * torch.clamp(clip / (norms + 1e-6), max=1)
+        state.update(gradient * state.spread(factor))
+        _remember(state, loss, total, graphs)
+
+
+def _remember(state: State, loss: Tensor, total: Tensor, graphs: Tensor) -> None:
+    """The sums of the epoch, and at which step a loss was first no finite number."""
+    state.loss_sum.add_(total)
+    state.graphs.add_(graphs)
+    first = (state.bad_step < 0) & ~torch.isfinite(loss)
+    state.bad_step.copy_(torch.where(first, state.count, state.bad_step))
+
+
+def make_prediction(state: State) -> Callable[[PlanarBatch], Tensor]:
+    """The function that gives (lanes, G, outputs) for a batch; the model must be in evaluation mode."""
+
+    def predict(batch: PlanarBatch) -> Tensor:
+        with torch.no_grad():
+            out = state.model(batch)
+            return out if state.model.replicas else out.unsqueeze(0)
+
+    return predict

@@ -1,0 +1,30 @@
+"""Two processes are one with the doubled batch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from planegraph.train import train
+from planegraph.train.log import read_log
+
+from .ddp_worker import GRAPHS, settings
+from .tasks import regression
+
+
+def test_two_processes_are_one_with_the_doubled_batch(tmp_path):
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "train.ddp_worker"]
+    run = subprocess.run([sys.executable, *launch, str(tmp_path / "two")], env=env, timeout=120, capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    train(regression(GRAPHS, loss="rmse"), settings(10), tmp_path / "one", device="cpu")
+    two, one = (read_log(tmp_path / name / "log.jsonl") for name in ("two", "one"))
+    assert len(two) == len(one) == 8
+    for a, b in zip(two, one, strict=True):
+        assert (a["epoch"], a["seed"], a["best_epoch"]) == (b["epoch"], b["seed"], b["best_epoch"])
+        for name in ("loss", "rate", "val", "val_loss", "best"):
+            np.testing.assert_allclose(a[name], b[name], rtol=1e-9, err_msg=name)

@@ -1,0 +1,114 @@
+"""Schedules, Adam, clipping, averages, losses and metrics, each against its definition or another implementation."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+
+from planegraph.train.distributed import World
+from planegraph.train.lanes import groups_of, lanes_of
+from planegraph.train.losses import graph_losses, step_loss
+from planegraph.train.metrics import mae_by_target, metric_of, roc_auc
+from planegraph.train.models import make_models
+from planegraph.train.schedules import Cosine, Plateau, Step
+from planegraph.train.settings import TrainSettings
+from planegraph.train.state import State
+from planegraph.train.step import TrainingStep
+
+from .tasks import cubic, regression, small
+
+
+def test_plateau_halves_after_patience_and_stops_at_the_floor():
+    plateau = Plateau(factor=0.5, patience=3, min_lr=2e-3)
+    memory, seen = plateau.start(), []
+    for error in [1.0, 0.9] + [0.9] * 9:
+        plateau.observe(memory, error)
+        seen += plateau.rates(1e-2, memory, 0, 1, 1)
+    assert seen == [0.01] * 4 + [0.005] * 3 + [0.0025] * 3 + [0.002]
+
+
+def test_step_and_cosine():
+    assert Step(gamma=0.7, every=25).rates(1.0, {}, 50, 100, 1) == [pytest.approx(0.49)]
+    rates = [r for e in range(10) for r in Cosine(warmup=2, min_lr=0.1).rates(1.0, {}, e, 10, 5)]
+    assert rates[:10] == pytest.approx(np.arange(1, 11) / 10)
+    assert all(a > b for a, b in pairwise(rates[10:]))
+    assert 0.1 < rates[-1] < 0.12
+
+
+@pytest.mark.parametrize(("optimizer", "decay", "clip"), [("adam", 0.0, None), ("adam", 0.1, None), ("adamw", 0.1, 0.05)])
+def test_adam_is_torchs(optimizer, decay, clip):
+    task, settings = regression(), small(optimizer=optimizer, weight_decay=decay, clip=clip, precision="float64")
+    lane = lanes_of(task, settings.train)[0]
+    model, other = make_models(task, settings, [lane]), make_models(task, settings, [lane])
+    state = State(model, settings.train)
+    step = TrainingStep(task, state, World())
+    cls = torch.optim.Adam if optimizer == "adam" else torch.optim.AdamW
+    theirs = cls(other.parameters(), lr=0.01, weight_decay=decay)
+    for k in range(5):
+        batch = task.dataset[np.arange(6) + k]
+        batch.attrs["weight"] = torch.ones(6)
+        state.rate.fill_(0.01)
+        step(batch)
+        theirs.zero_grad()
+        graph_losses(task, other(batch), batch.y).mean().backward()
+        if clip is not None:
+            torch.nn.utils.clip_grad_norm_(other.parameters(), clip)
+        theirs.step()
+    for a, b in zip(model.parameters(), other.parameters(), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-10)
+
+
+def test_the_average_follows_the_weights():
+    task, settings = regression(), small(ema=0.9)
+    state = State(make_models(task, settings, lanes_of(task, settings.train)), settings.train)
+    expected = state.weights.clone()
+    for k in range(20):
+        state.rate.fill_(0.01)
+        state.update(torch.randn_like(state.weights))
+        decay = min(0.9, (2 + k) / (11 + k))
+        expected = decay * expected + (1 - decay) * state.weights
+    torch.testing.assert_close(state.average, expected)
+
+
+@pytest.mark.parametrize("loss", ["l1", "mse", "rmse"])
+def test_the_factor_makes_the_gradient_of_the_whole_loss(loss):
+    task = replace(regression(), loss=loss, output="sigmoid")
+    y = torch.rand(7, 1)
+    raw = torch.randn(7, 1, requires_grad=True)
+    total = graph_losses(task, raw, y).sum()
+    value, factor = step_loss(task, total.detach(), torch.tensor(7.0))
+    (mine,) = torch.autograd.grad(total, raw)
+    p = torch.sigmoid(raw)
+    whole = {"l1": (p - y).abs().mean(), "mse": (p - y).square().mean(), "rmse": (p - y).square().mean().sqrt()}[loss]
+    (expected,) = torch.autograd.grad(whole, raw)
+    torch.testing.assert_close(mine * factor, expected)
+    torch.testing.assert_close(value, whole)
+
+
+def test_metrics():
+    rng = np.random.default_rng(0)
+    scores, positive = rng.integers(0, 10, 60), rng.integers(0, 2, 60)
+    pairs = [(a > b) + 0.5 * (a == b) for a in scores[positive == 1] for b in scores[positive == 0]]
+    assert roc_auc(scores, positive) == pytest.approx(np.mean(pairs))
+    task = regression(targets=2, scale=(2.0, 4.0))
+    raw, y = torch.tensor([[1.0, 2.0], [3.0, 4.0]]), torch.tensor([[0.0, 0.0], [0.0, 0.0]])
+    assert mae_by_target(task, raw, y).tolist() == [1.0, 0.75]
+    assert metric_of(task, raw, y) == 0.875
+    many = cubic()
+    assert metric_of(many, torch.eye(9)[[0, 1, 2]], torch.tensor([0, 1, 3])) == pytest.approx(2 / 3)
+    binary = replace(task, kind="binary", metric="accuracy", outputs=1)
+    assert metric_of(binary, torch.tensor([[1.0], [-1.0]]), torch.tensor([1, 1])) == 0.5
+
+
+def test_lanes_and_groups():
+    task = regression(folds=3)
+    lanes = lanes_of(task, TrainSettings(seed=5, seeds=2))
+    assert [lane.name for lane in lanes] == [f"seed{s}-fold{f}" for s in (5, 6) for f in range(3)]
+    assert [len(g) for g in groups_of(lanes, 10, True)] == [6]
+    assert len(groups_of(lanes, 10, False)) == 6
+    uneven = replace(task, folds=[task.folds[0], {**task.folds[1], "train": task.folds[1]["train"][:9]}])
+    assert [len(g) for g in groups_of(lanes_of(uneven, TrainSettings()), 8, True)] == [1, 1]

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import pytest
+
+from planegraph.train import RunSettings, TrainSettings, load_settings, save_settings
+from planegraph.train.errors import SettingsError
+from planegraph.train.schedules import Cosine, Plateau, Step
+
+
+def test_a_saved_file_gives_the_same_settings(tmp_path):
+    train = TrainSettings(lr=3e-4, schedule=Plateau(patience=30), clip=1.0, ema=0.99, seeds=4)
+    settings = RunSettings("zinc", {"edge_features": False}, {"hidden": 128, "norm": "batch"}, "BasePlanE", train)
+    save_settings(settings, tmp_path / "a.yaml")
+    assert load_settings(tmp_path / "a.yaml") == settings
+
+
+def test_yaml_by_hand_and_overrides(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("task: zinc\nmodel: {hidden: 32}\ntrain:\n  lr: 1e-3\n  schedule: {kind: cosine, warmup: 5}\n")
+    settings = load_settings(path)
+    assert settings.train.lr == 0.001
+    assert settings.train.schedule == Cosine(warmup=5)
+    changed = settings.with_overrides(["model.hidden=128", "train.schedule=step", "train.lr=5e-4", "train.clip=null"])
+    assert changed.model["hidden"] == 128
+    assert changed.train.schedule == Step()
+    assert changed.train.lr == 0.0005
+    assert settings.with_overrides(["train.schedule.warmup=2"]).train.schedule == Cosine(warmup=2)
+
+
+@pytest.mark.parametrize(
+    ("override", "words"),
+    [
+        ("train.epoch=3", "train.epoch"),
+        ("model.hiden=3", "hiden"),
+        ("model.norm=bach", "norm must be one of"),
+        ("model.outputs=3", "decided by the task"),
+        ("train.lr=-1", "train.lr must be a number above 0; found -1"),
+        ("train.epochs=many", "train.epochs must be an integer"),
+        ("train.optimizer=sgd", "adam, adamw; found 'sgd'"),
+        ("train.schedule=never", "train.schedule must be one of"),
+        ("train.schedule={kind: plateau, patience: 0}", "train.schedule.patience"),
+        ("train.schedule={kind: step, patience: 3}", "gamma, every"),
+        ("train.ema=1", "train.ema"),
+        ("train.lr.x=1", "train.lr has no settings of its own"),
+        ("lr", "key.key=value"),
+        ("model_class=GAT", "model_class must be one of"),
+    ],
+)
+def test_what_is_wrong_is_named(override, words):
+    with pytest.raises(SettingsError, match=words.replace("(", r"\(")):
+        RunSettings("zinc").with_overrides([override])
+
+
+@pytest.mark.parametrize("text", ["", "task: [", "- a", "model: {}", "task: zinc\ntrain: 3"])
+def test_bad_files(tmp_path, text):
+    (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(SettingsError, match=r"a\.yaml"):
+        load_settings(tmp_path / "a.yaml")

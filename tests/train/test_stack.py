@@ -1,0 +1,77 @@
+"""A seed or fold in a stack is the seed or fold alone: its curve, its rates, its best epoch, its test figure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from planegraph.train import train
+from planegraph.train.log import read_log
+
+from .tasks import regression, small
+
+PLATEAU = {"kind": "plateau", "patience": 1, "min_lr": 1e-4}
+
+
+def curves(folder) -> dict:
+    found = {}
+    for path in sorted(folder.rglob("log.jsonl")):
+        for r in read_log(path):
+            key = (r["seed"], r["fold"])
+            found.setdefault(key, []).append([r[name] for name in ("loss", "rate", "val", "val_loss", "best", "best_epoch")])
+    return {key: np.array(rows, float) for key, rows in found.items()}
+
+
+@pytest.mark.parametrize("norm", ["none", "batch"])
+@pytest.mark.parametrize("folds", [0, 2])
+def test_same_as_alone(tmp_path, folds, norm):
+    task = regression(folds=folds)
+    if folds:  # parts of different sizes, and one empty batch in the evaluation of a lane
+        shorter = {part: ids[:-1] for part, ids in task.folds[1].items()} | {"val": task.folds[1]["val"][:3]}
+        task = replace(task, folds=[task.folds[0], shorter])
+    options = {
+        "epochs": 10,
+        "lr": 0.05,
+        "seeds": 2,
+        "schedule": PLATEAU,
+        "clip": 0.5,
+        "ema": 0.9,
+        "precision": "float64",
+        "batch_size": 5,
+    }
+    settings = small(**options).with_overrides([f"model.norm={norm}"])
+    together = train(task, settings, tmp_path / "a", device="cpu")
+    alone = train(task, settings.with_overrides(["train.together=false"]), tmp_path / "b", device="cpu")
+    assert not (tmp_path / "a" / "group1").exists()
+    assert (tmp_path / "b" / "group1").exists()
+    a, b = curves(tmp_path / "a"), curves(tmp_path / "b")
+    assert a.keys() == b.keys()
+    assert len(a) == 2 * max(1, folds)
+    for key in a:
+        np.testing.assert_allclose(a[key], b[key], rtol=1e-7)
+    rates = np.array([curve[:, 1] for curve in a.values()])
+    assert (rates < 0.01).any()
+    assert (rates != rates[0]).any()  # each lane has its own schedule
+    for mine, theirs in zip(together["lanes"], alone["lanes"], strict=True):
+        assert (mine["seed"], mine["fold"], mine["best_epoch"]) == (theirs["seed"], theirs["fold"], theirs["best_epoch"])
+        assert mine["test"] == pytest.approx(theirs["test"], rel=1e-7)
+
+
+def test_the_saved_models_give_the_test_figures(tmp_path):
+    import torch
+
+    from planegraph.nn import BasePlanE
+    from planegraph.train.checkpoint import load_checkpoint
+
+    task = regression()
+    result = train(task, small(seeds=2), tmp_path, device="cpu")
+    test = task.splits["test"]
+    for lane in result["lanes"]:
+        model = BasePlanE.from_pretrained(tmp_path / "models" / f"seed{lane['seed']}")
+        error = (model(task.dataset[test]) - torch.from_numpy(task.dataset.y[test])).abs().mean()
+        assert error.item() == pytest.approx(lane["test"], rel=1e-5)
+        kept, _ = load_checkpoint(tmp_path / "models" / f"seed{lane['seed']}" / "test.safetensors")
+        assert kept["id"].tolist() == test.tolist()
+        assert (kept["predicted"] - kept["true"]).abs().mean().item() == pytest.approx(lane["test"], rel=1e-5)

@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from planegraph import datasets
+from planegraph.cli import main
+from planegraph.train import load_settings
+
+from .tasks import regression
+
+
+@pytest.fixture(autouse=True)
+def counting(monkeypatch):
+    class Dataset:
+        def task(self, targets=1):
+            return regression(targets=targets)
+
+    monkeypatch.setattr(datasets, "get", lambda name, root=None: Dataset(), raising=False)
+
+
+FAST = ["--set", "model.hidden=8", "--set", "model.layers=1", "--set", "train.epochs=2", "--device", "cpu"]
+
+
+def test_train(tmp_path, capsys):
+    out = tmp_path / "run"
+    assert main(["train", "counting", *FAST, "--seeds", "2", "--set", "options.targets=3", "--out", str(out)]) == 0
+    text = capsys.readouterr().out
+    assert "mean and standard deviation of 2 runs" in text
+    assert "mae, test at the best epoch: " in text
+    result = json.loads((out / "result.json").read_text())
+    assert len(result["lanes"][0]["test_by_target"]) == 3
+    assert load_settings(out / "settings.yaml").train.seeds == 2
+    assert (
+        main(["train", "counting", "--config", str(out / "settings.yaml"), "--device", "cpu", "--resume", "--out", str(out)]) == 0
+    )
+
+
+def test_trouble_is_explained(tmp_path, capsys):
+    out = ["--out", str(tmp_path / "run")]
+    for arguments, words in [
+        (["train", "counting", "--set", "train.lr=fast", *out], "train.lr must be a number"),
+        (["train", "counting", "--config", str(tmp_path / "none.yaml"), *out], "none.yaml"),
+        (["train", "counting", "--set", "options.colour=3", *FAST, *out], "options of the task counting"),
+    ]:
+        assert main(arguments) in (2, 3)
+        assert words in capsys.readouterr().err
+    config = tmp_path / "a.yaml"
+    config.write_text("task: other\n")
+    assert main(["train", "counting", "--config", str(config), *out]) == 2
+    assert "is for the task other" in capsys.readouterr().err

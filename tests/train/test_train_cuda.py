@@ -1,0 +1,69 @@
+"""On a GPU: a captured run is the eager run, a seed in a captured stack is the seed alone, and all of it agrees with the CPU."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from planegraph.train import group, train
+from planegraph.train.log import read_log
+from planegraph.train.runner import Eager
+
+from .tasks import regression, small
+
+pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+
+OPTIONS = {"epochs": 4, "seeds": 2, "clip": 0.5, "ema": 0.9, "schedule": {"kind": "plateau", "patience": 1}, "precision": "float64"}
+
+
+def curve(folder) -> np.ndarray:
+    rows = [r for path in sorted(folder.rglob("log.jsonl")) for r in read_log(path)]
+    rows.sort(key=lambda r: (r["seed"], r["epoch"]))
+    return np.array([[r[name] for name in ("loss", "rate", "val", "best_epoch")] for r in rows], float)
+
+
+@pytest.mark.parametrize("norm", ["none", "batch"])
+def test_captured_is_eager_is_cpu(tmp_path, monkeypatch, norm):
+    task, settings = regression(), small(**OPTIONS).with_overrides([f"model.norm={norm}"])
+    train(task, settings, tmp_path / "captured", device="cuda")
+    train(task, settings.with_overrides(["train.together=false"]), tmp_path / "alone", device="cuda")
+    train(task, settings, tmp_path / "cpu", device="cpu")
+    monkeypatch.setattr(group, "Captured", lambda step, predict, state, device: Eager(step, predict, device))
+    train(task, settings, tmp_path / "eager", device="cuda")
+    expected = curve(tmp_path / "eager")
+    for name in ("captured", "alone", "cpu"):
+        np.testing.assert_allclose(curve(tmp_path / name), expected, rtol=1e-6, err_msg=name)
+
+
+def test_resumed(tmp_path):
+    task, settings = regression(), small(**OPTIONS)
+    train(task, settings, tmp_path / "whole", device="cuda")
+    train(task, settings.with_overrides(["train.epochs=2"]), tmp_path / "parts", device="cuda")
+    train(task, settings, tmp_path / "parts", resume=True, device="cuda")
+    np.testing.assert_allclose(curve(tmp_path / "parts"), curve(tmp_path / "whole"), rtol=1e-9)
+
+
+def test_a_step_waits_for_nothing(tmp_path):
+    from planegraph.train.batches import join
+    from planegraph.train.distributed import World
+    from planegraph.train.lanes import lanes_of
+
+    task, settings = regression(), small(**OPTIONS)
+    made = group.Group(task, settings, lanes_of(task, settings.train), torch.device("cuda"), World())
+    batch = join(next(made.batches.training(0)), torch.device("cuda"))
+    step = made.runner.step
+    step(batch)
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        step(batch)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    made.batches.close()
+
+
+def test_baselines_run_too(tmp_path):
+    pytest.importorskip("torch_geometric")
+    result = train(regression(), small(model_class="GIN", seeds=2), tmp_path, device="cuda")
+    assert len(result["lanes"]) == 2

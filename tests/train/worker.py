@@ -1,0 +1,44 @@
+"""A run in a process of its own, for the tests that kill it: ``python -m train.worker FOLDER [resume|slow]``."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import torch
+
+from planegraph.train import train
+from planegraph.train.errors import Stopped
+
+from .tasks import regression, small
+
+torch.set_num_threads(1)
+
+
+def settings(**changes):
+    return small(epochs=8, batch_size=4, seeds=2, schedule={"kind": "plateau", "patience": 1}, ema=0.9, **changes).with_overrides(
+        ["model.norm=batch", "model.dropout=0.1"]
+    )
+
+
+def main() -> None:
+    folder, how = sys.argv[1], sys.argv[2]
+    if how == "slow":
+        from planegraph.train import step
+
+        remember = step._remember
+
+        def slowly(*args):
+            remember(*args)
+            time.sleep(0.03)
+
+        step._remember = slowly
+    try:
+        train(regression(), settings(), folder, resume=how == "resume", device="cpu")
+    except Stopped as stop:
+        print(stop)
+        sys.exit(75)
+
+
+if __name__ == "__main__":
+    main()
