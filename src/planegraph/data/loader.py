@@ -112,7 +112,7 @@ class PackedLoader:
         self.epoch += 1
         parts = [ids[k : k + self.batch_size] for k in range(0, len(ids), self.batch_size)]
         work = _Work(self._collator, parts, self.capacity, self.device)
-        return _Epoch(self, iter(work) if self.prefetch == 0 else _Ahead(work, self.prefetch))
+        return _Epoch(self, iter(work) if self.prefetch == 0 else Ahead(work, self.prefetch))
 
     def __repr__(self) -> str:
         share = f", rank {self.rank} of {self.num_replicas}" if self.num_replicas > 1 else ""
@@ -159,7 +159,7 @@ class _Epoch:
         return batch if device is None else batch.to(device, non_blocking=_is_cuda(device))
 
 
-class _Ahead:
+class Ahead:
     """Runs an iterable in a thread that stays at most ``ahead`` items before the caller.
 
     The thread does not refer to this object: when the caller drops it, :meth:`close` stops the thread.
@@ -175,7 +175,7 @@ class _Ahead:
         self.close = weakref.finalize(self, _stop, self.thread, self.room, stop)
         self.thread.start()
 
-    def __iter__(self) -> _Ahead:
+    def __iter__(self) -> Ahead:
         return self
 
     def __next__(self) -> Any:

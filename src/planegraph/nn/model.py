@@ -137,13 +137,13 @@ class GraphModel(nn.Module):
         folder.mkdir(parents=True, exist_ok=True)
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         settings = {"model": type(self).__name__, "format": _FORMAT, "config": self.config.to_dict()}
-        _write(folder / "model.safetensors", _safetensors().save(state, {_SETTINGS: json.dumps(settings)}))
+        _write(folder / "model.safetensors", safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings)}))
         _write(folder / "config.json", (json.dumps(settings, indent=2) + "\n").encode())
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike[str]) -> Self:
         """The model that :meth:`save_pretrained` wrote, in evaluation mode; equal bit for bit."""
-        file, tool = Path(folder) / "model.safetensors", _safetensors()
+        file, tool = Path(folder) / "model.safetensors", safetensors_for_torch()
         try:
             data = file.read_bytes()
             state, settings = tool.load(data), _settings(data)
@@ -202,7 +202,8 @@ def _from_pyg(batch: Any) -> PlanarBatch:
     return planar_batch(batch)
 
 
-def _safetensors() -> Any:
+def safetensors_for_torch() -> Any:
+    """The library that reads and writes weights, or an error that says how to get it."""
     try:
         import safetensors.torch
     except ImportError:

@@ -18,7 +18,7 @@ import torch
 
 from ..data.batch import Collator, PlanarBatch
 from ..data.layout import Capacity, DoesNotFitError
-from ..data.loader import _Ahead
+from ..data.loader import Ahead
 from ..data.packed import PackedDataset
 from .distributed import World
 from .lanes import Lane
@@ -67,7 +67,7 @@ class Batches:
         orders = [training_order(lane, epoch) for lane in self.lanes]
         size = self.batch_size * self.world.size
         steps = [[order[k * size : (k + 1) * size] for order in orders] for k in range(first_step, self.steps)]
-        for batches, capacity in _Ahead(self._made(steps, share=True), _AHEAD):
+        for batches, capacity in Ahead(self._made(steps, share=True), _AHEAD):
             self.capacity = capacity
             yield batches
 

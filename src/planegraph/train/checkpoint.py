@@ -15,7 +15,7 @@ from torch import Tensor
 
 from ..data.format import replace_files
 from ..errors import FormatError
-from ..nn.model import _safetensors
+from ..nn.model import safetensors_for_torch
 
 _KEY, _VERSION = "planegraph-checkpoint", 1
 
@@ -23,7 +23,7 @@ _KEY, _VERSION = "planegraph-checkpoint", 1
 def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
     """Replaces the checkpoint; ``facts`` must be plain JSON."""
     on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    data = _safetensors().save(on_host, {_KEY: json.dumps({"version": _VERSION} | facts)})
+    data = safetensors_for_torch().save(on_host, {_KEY: json.dumps({"version": _VERSION} | facts)})
     replace_files({path: lambda file: file.write(data)})
 
 
@@ -31,7 +31,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and facts of a checkpoint; FormatError if it is none."""
     try:
         data = path.read_bytes()
-        tensors = _safetensors().load(data)
+        tensors = safetensors_for_torch().load(data)
         header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
         facts = json.loads(header["__metadata__"][_KEY])
         version = facts.pop("version")
