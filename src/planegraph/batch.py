@@ -112,7 +112,7 @@ class GraphBatch:
             if not isinstance(g, Graph):
                 raise InvalidGraphError(f"graph {i}: expected a planegraph.Graph; found {type(g).__name__}", i)
         nodes, sizes = [g.num_nodes for g in graphs], [g.num_edges for g in graphs]
-        node_ptr, edge_ptr = _offsets(nodes), _offsets(sizes)
+        node_ptr, edge_ptr = offsets(nodes), offsets(sizes)
         edges = np.concatenate([np.empty((0, 2), np.int64), *(g.edges for g in graphs)])
         node = _join([g.node_labels for g in graphs], nodes, "node labels")
         if all(g.dart_labels is None for g in graphs):
@@ -155,8 +155,8 @@ class GraphBatch:
             raise InvalidGraphError(f"graph {i}: {error}", i) from None
 
     def _select(self, which: np.ndarray) -> GraphBatch:
-        nodes, node_ptr = _gather(self.node_ptr, which)
-        edges, edge_ptr = _gather(self.edge_ptr, which)
+        nodes, node_ptr = rows_of(self.node_ptr, which)
+        edges, edge_ptr = rows_of(self.edge_ptr, which)
         return GraphBatch._trusted(
             node_ptr,
             edge_ptr,
@@ -204,16 +204,21 @@ def _check_sizes(ptr: np.ndarray, what: str) -> None:
         check_size(int(ptr[i + 1] - ptr[i]), what, f"graph {i}: ", i)
 
 
-def _offsets(counts: list[int]) -> np.ndarray:
+def offsets(counts: Any) -> np.ndarray:
+    """Offsets of consecutive runs of these lengths.
+
+    >>> offsets([3, 0, 2]).tolist()
+    [0, 3, 3, 5]
+    """
     ptr = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=ptr[1:])
     return ptr
 
 
-def _gather(ptr: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def rows_of(ptr: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Row numbers of the chosen graphs, one after another, and their new offsets."""
     counts = ptr[which + 1] - ptr[which]
-    new = _offsets(counts)
+    new = offsets(counts)
     return np.repeat(ptr[which] - new[:-1], counts) + np.arange(new[-1]), new
 
 

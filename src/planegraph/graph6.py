@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .batch import GraphBatch, _offsets
+from .batch import GraphBatch, offsets
 from .errors import FormatError, InvalidGraphError
 from .graph import Graph, check_size
 
@@ -113,7 +113,7 @@ def _assemble(sizes: np.ndarray, owner: np.ndarray, edges: np.ndarray) -> GraphB
     order = np.argsort(owner, kind="stable")
     read = sizes >= 0
     counts = np.bincount(owner, minlength=len(sizes))[read] if len(sizes) else sizes
-    return GraphBatch._trusted(_offsets(sizes[read]), _offsets(counts), edges[order], None, None, None)
+    return GraphBatch._trusted(offsets(sizes[read]), offsets(counts), edges[order], None, None, None)
 
 
 def _as_bytes(text: str | bytes) -> bytes:

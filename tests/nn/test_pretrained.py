@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 import torch
@@ -10,7 +11,6 @@ from safetensors.torch import save
 
 from planegraph.errors import FormatError
 from planegraph.nn import GIN, BasePlanE, Categorical, Continuous, PlanEConfig
-from planegraph.nn import model as model_module
 
 from .examples import Example, Kind, planar_zoo
 from .models import DTYPES, make_model, pack, small_config
@@ -86,14 +86,14 @@ def test_what_is_not_a_model_is_refused(tmp_path, damage):
 
 def test_a_stop_between_the_two_files_loses_nothing(tmp_path, monkeypatch):
     BasePlanE(PlanEConfig(hidden=4)).save_pretrained(tmp_path)
-    real = model_module._write
+    real = os.replace
 
-    def stopped(path, data):
+    def stopped(temporary, path):
         if path.name == "config.json":
             raise KeyboardInterrupt
-        real(path, data)
+        real(temporary, path)
 
-    monkeypatch.setattr(model_module, "_write", stopped)
+    monkeypatch.setattr(os, "replace", stopped)
     with pytest.raises(KeyboardInterrupt):
         BasePlanE(PlanEConfig(hidden=6)).save_pretrained(tmp_path)
     assert BasePlanE.from_pretrained(tmp_path).config.hidden == 6

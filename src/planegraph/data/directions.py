@@ -11,8 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..batch import offsets
 from ..errors import InvalidGraphError
-from .tables import locate, offsets, shift_of
+from .tables import locate, shift_of
 
 
 @dataclass(frozen=True, eq=False)

@@ -166,6 +166,11 @@ def replace_files(writers: Mapping[Path, Callable[[IO[bytes]], Any]]) -> None:
         _sync_folder(folder)
 
 
+def metadata(data: bytes) -> dict[str, str]:
+    """What a small safetensors file, read as a whole, says about itself: its header begins with its length in 8 bytes."""
+    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
+
+
 def _sync_folder(folder: Path) -> None:
     """Puts the renaming itself on the disk, where the system can."""
     with suppress(OSError):

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..batch import GraphBatch
+from ..batch import GraphBatch, rows_of
 from ..decompose import planar_mask
 from ..errors import FormatError, InvalidGraphError
 from ..graph import Graph, counted
 from .checks import check_tables
 from .features import Features, Structure, as_features, as_targets, labelled
 from .fingerprint import fingerprint
-from .tables import PackedTables, rows_of
+from .tables import PackedTables
 
 if TYPE_CHECKING:
     from .batch import PlanarBatch

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..batch import offsets
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .directions import Directions
-from .tables import NAMES, PackedTables, locate, offsets
+from .tables import NAMES, PackedTables, locate
 
 try:
     import torch

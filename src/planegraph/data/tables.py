@@ -13,12 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from typing import Any
 
 import numpy as np
 
 from .. import _core
-from ..batch import GraphBatch
+from ..batch import GraphBatch, rows_of
 from ..errors import FormatError
 
 TABLES: dict[str, tuple[str, ...]] = {
@@ -171,24 +170,6 @@ _NAMES = frozenset(NAMES)
 def dtype_of(name: str) -> np.dtype:
     """The type of a column: offsets int64, everything else int32."""
     return np.dtype(np.int64 if name.endswith("_ptr") else np.int32)
-
-
-def offsets(counts: Any) -> np.ndarray:
-    """Offsets of consecutive runs of these lengths.
-
-    >>> offsets([3, 0, 2]).tolist()
-    [0, 3, 3, 5]
-    """
-    ptr = np.zeros(len(counts) + 1, np.int64)
-    np.cumsum(counts, out=ptr[1:])
-    return ptr
-
-
-def rows_of(ptr: np.ndarray, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Row numbers of the chosen graphs, one after another, and their new offsets."""
-    counts = ptr[ids + 1] - ptr[ids]
-    new = offsets(counts)
-    return np.repeat(ptr[ids] - new[:-1], counts) + np.arange(new[-1]), new
 
 
 def shift_of(ptr: np.ndarray, into: np.ndarray) -> np.ndarray:

@@ -115,8 +115,12 @@ class Dataset(ABC):
 
     def packed_path(self, edge_features: bool | None = None) -> Path:
         """Where the packed file is or will be."""
+        return self.cache / f"{self.variant(edge_features)}.safetensors"
+
+    def variant(self, edge_features: bool | None = None) -> str:
+        """The name, and whether edge features that there are were left out."""
         plain = self.has_edge_features and not self._edges(edge_features)
-        return self.cache / f"{self.name}{'-no-edge-features' if plain else ''}.safetensors"
+        return f"{self.name}{'-no-edge-features' if plain else ''}"
 
     @property
     def status(self) -> Status:

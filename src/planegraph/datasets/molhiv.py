@@ -81,7 +81,7 @@ class MolHIV(Dataset):
         """Binary; cross entropy is trained on, ROC-AUC reported."""
         ds = self.load(edge_features)
         return Task(
-            self.name if edge_features else f"{self.name}-no-edge-features",
+            self.variant(edge_features),
             ds,
             by_number(ds.attrs["split"]),
             node_features=("categorical", ATOM_SIZES),

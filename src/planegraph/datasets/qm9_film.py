@@ -12,8 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch
-from ..data.tables import offsets
+from ..batch import GraphBatch, offsets
 from ..errors import FormatError
 from .raw import RawGraphs
 

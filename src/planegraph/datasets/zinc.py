@@ -10,9 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch
+from ..batch import GraphBatch, offsets
 from ..data.format import replace_files
-from ..data.tables import offsets
 from ..errors import FormatError
 from .base import Dataset, require
 from .files import RawFile, source_digest
@@ -33,7 +32,7 @@ class _Zinc(Dataset):
         """Mean absolute error, trained on and reported."""
         ds = self.load(edge_features)
         return Task(
-            self.name if edge_features else f"{self.name}-no-edge-features",
+            self.variant(edge_features),
             ds,
             by_number(ds.attrs["split"]),
             node_features=("categorical", (len(ATOM_TYPES),)),

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Self
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 
 from ..data.batch import PlanarBatch
 from ..data.fingerprint import VERSION, parse_fingerprint
+from ..data.format import metadata, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .config import PlanEConfig
 from .features import make_encoder
@@ -137,8 +137,12 @@ class GraphModel(nn.Module):
         folder.mkdir(parents=True, exist_ok=True)
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         settings = {"model": type(self).__name__, "format": _FORMAT, "config": self.config.to_dict()}
-        _write(folder / "model.safetensors", safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings)}))
-        _write(folder / "config.json", (json.dumps(settings, indent=2) + "\n").encode())
+        weights = safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings)})
+        readable = (json.dumps(settings, indent=2) + "\n").encode()
+        replace_files({
+            folder / "model.safetensors": lambda file: file.write(weights),
+            folder / "config.json": lambda file: file.write(readable),
+        })  # fmt: skip
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike[str]) -> Self:
@@ -146,7 +150,7 @@ class GraphModel(nn.Module):
         file, tool = Path(folder) / "model.safetensors", safetensors_for_torch()
         try:
             data = file.read_bytes()
-            state, settings = tool.load(data), _settings(data)
+            state, settings = tool.load(data), json.loads(metadata(data)[_SETTINGS])
             name, version, config = settings["model"], settings["format"], settings["config"]
         except Exception as error:  # the library raises errors of its own for damaged files
             raise FormatError(f"{file} does not hold a saved model: {error}") from error
@@ -209,22 +213,3 @@ def safetensors_for_torch() -> Any:
     except ImportError:
         raise MissingDependencyError("saving and loading models needs safetensors: pip install safetensors") from None
     return safetensors.torch
-
-
-def _settings(data: bytes) -> dict[str, Any]:
-    """The settings in the header of a safetensors file, which begins with its length in 8 bytes."""
-    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-    return json.loads(header["__metadata__"][_SETTINGS])
-
-
-def _write(path: Path, data: bytes) -> None:
-    """All of it under the final name, or nothing."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..data.format import replace_files
+from ..data.format import metadata, replace_files
 from ..errors import FormatError
 from ..nn.model import safetensors_for_torch
 
@@ -32,8 +32,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         data = path.read_bytes()
         tensors = safetensors_for_torch().load(data)
-        header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
-        facts = json.loads(header["__metadata__"][_KEY])
+        facts = json.loads(metadata(data)[_KEY])
         version = facts.pop("version")
     except OSError:
         raise
