@@ -262,7 +262,8 @@ class Reference:
 
     def norm(self, name: str, x: Tensor) -> Tensor:
         if f"{name}.weight" not in self.parameters:
-            assert self.config.norm == "none" or ".bi_enc." in name or ".cut_enc." in name, f"{name} is missing"
+            left_out = (".bi_enc.", ".cut_enc.") + ((".tri_enc.", ".g5.") if self.config.norm_at == "update" else ())
+            assert self.config.norm == "none" or any(part in name for part in left_out), f"{name} is missing"
             return x
         if self.config.norm == "layer":
             mean, variance = x.mean(1, keepdim=True), x.var(1, unbiased=False, keepdim=True)

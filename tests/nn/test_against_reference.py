@@ -56,6 +56,8 @@ OPTIONS = [
     {"hidden": 37, "mlp_width": 70},
     {"norm": "layer"},
     {"norm": "batch"},
+    {"norm": "batch", "norm_at": "update"},
+    {"norm": "layer", "norm_at": "update", "g_depth": 2},
     {"norm": "batch", "mlp_depth": 3},
     {"norm": "batch", "mlp_depth": 1},
 ]

@@ -17,9 +17,9 @@ import torch
 from plain import Plain
 
 import planegraph as pg
+from planegraph.experiments.closest import closest_pair
 from planegraph.nn import GIN, BasePlanE, Categorical, PlanEConfig
 
-from .closest import closest_pair
 from .examples import Example
 from .models import pack
 from .pairs import PLANAR_BREC, Pair, brec_pairs, exp_pairs_of_the_paper, graphsat_pairs

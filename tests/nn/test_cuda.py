@@ -19,6 +19,7 @@ OPTIONS = (
     {"hidden": 40, "g_depth": 2},
     {"norm": "batch"},
     {"norm": "layer", "mlp_depth": 3, "virtual_edge": "learned"},
+    {"norm": "batch", "norm_at": "update", "mlp_width": 24},
     {"mlp_per_type": True},
 )
 TOLERANCE = {torch.float32: 2e-4, torch.float64: 1e-10}
@@ -149,3 +150,53 @@ def test_a_captured_step_reads_new_batches_and_nothing_waits(kind):
         real = batch.graph_mask
         assert torch.equal(found[1][real], expected[real])
         assert all(torch.equal(found[0][name], p.grad) for name, p in other.named_parameters())
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("replicas", [None, 3])
+@pytest.mark.parametrize("masked", [False, True])
+def test_batch_norm_is_that_of_the_cpu(masked, replicas, dtype):
+    """Values, gradients and running averages; columns far from 0, rows that do not count, a replica with two rows and one with none."""
+    from planegraph.nn.norm import BatchNorm
+
+    torch.manual_seed(0)
+    lead = () if replicas is None else (replicas,)
+    x = torch.randn(*lead, 5000, 40, dtype=dtype) + 30 * torch.randn(*lead, 1, 40, dtype=dtype)
+    mask = torch.rand(*lead, 5000) < 0.8 if masked else None
+    if masked and replicas:
+        mask[1] = False
+        mask[2] = torch.arange(5000) % 2500 == 7
+    here = BatchNorm(40, replicas).to(dtype)
+    torch.nn.init.normal_(here.weight)
+    torch.nn.init.normal_(here.bias)
+    there = BatchNorm(40, replicas).to(dtype)
+    there.load_state_dict(here.state_dict())
+    there.cuda()
+    direction = torch.randn_like(x)
+    if masked:
+        direction[~mask] = 0
+    found = []
+    for norm, device in ((here, "cpu"), (there, "cuda")):
+        for _ in range(2):
+            rows = x.detach().to(device).requires_grad_()
+            out = norm.relu(rows, None if mask is None else mask.to(device))
+            norm.zero_grad()
+            (out * direction.to(device)).sum().backward()
+        real = out if mask is None else out * mask.to(device).unsqueeze(-1)
+        found.append([real, rows.grad, norm.weight.grad, norm.bias.grad, norm.running_mean, norm.running_var])
+    for a, b in zip(*found, strict=True):
+        scale = a.abs().max().clamp(min=1)
+        assert ((a - b.cpu()).abs().max() / scale).item() < (1e-4 if dtype == torch.float32 else 1e-10)
+
+
+@pytest.mark.parametrize("replicas", [None, 3])
+def test_dropout_is_that_of_the_cpu(replicas):
+    from planegraph.nn.dropout import Dropout
+
+    here, lead = Dropout(0.3, replicas), () if replicas is None else (replicas,)
+    there = Dropout(0.3, replicas)
+    there.load_state_dict(here.state_dict())
+    there.cuda()
+    x = torch.randn(*lead, 333, 40)
+    for _ in range(3):
+        assert torch.equal(there(x.cuda()).cpu(), here(x))

@@ -24,9 +24,13 @@ def curves(folder) -> dict:
     return {key: np.array(rows, float) for key, rows in found.items()}
 
 
-@pytest.mark.parametrize("norm", ["none", "batch"])
+@pytest.mark.parametrize(
+    "model",
+    [{}, {"norm": "batch"}, {"dropout": 0.2, "dropout_walk": 0.1, "dropout_readout": 0.3}],
+    ids=["plain", "batch norm", "dropout"],
+)
 @pytest.mark.parametrize("folds", [0, 2])
-def test_same_as_alone(tmp_path, folds, norm):
+def test_same_as_alone(tmp_path, folds, model):
     task = regression(folds=folds)
     if folds:  # parts of different sizes, and one empty batch in the evaluation of a lane
         shorter = {part: ids[:-1] for part, ids in task.folds[1].items()} | {"val": task.folds[1]["val"][:3]}
@@ -41,7 +45,7 @@ def test_same_as_alone(tmp_path, folds, norm):
         "precision": "float64",
         "batch_size": 5,
     }
-    settings = small(**options).with_overrides([f"model.norm={norm}"])
+    settings = small(**options).with_overrides([f"model.{name}={value}" for name, value in model.items()])
     together = train(task, settings, tmp_path / "a", device="cpu")
     alone = train(task, settings.with_overrides(["train.together=false"]), tmp_path / "b", device="cpu")
     assert not (tmp_path / "a" / "group1").exists()

@@ -1,4 +1,5 @@
-"""The command line: ``planegraph canon``, ``decompose``, ``iso``, ``datasets``, ``train``; one file per command.
+"""The command line: ``planegraph canon``, ``decompose``, ``iso``, ``datasets``, ``train``, ``report``, ``reproduce``, ``tables``; one
+file per command.
 
 A command is a module with ``add_parser(subparsers)``, which sets ``run``: arguments -> exit code. Exit codes 0, 1 and 2 are answers;
 whatever keeps a command from its answer ends it with a larger one and a line on stderr, never with a traceback.
@@ -15,7 +16,7 @@ import traceback
 from collections.abc import Sequence
 from typing import TextIO
 
-from . import canon, datasets, decompose, iso, train
+from . import canon, datasets, decompose, iso, report, reproduce, tables, train
 from .formats import StreamError, UsageError
 
 EXIT_CODES = """\
@@ -112,6 +113,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"planegraph {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (canon, decompose, iso, datasets, train):
+    for command in (canon, decompose, iso, datasets, train, report, reproduce, tables):
         command.add_parser(commands, EXIT_CODES)
     return parser

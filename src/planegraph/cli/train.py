@@ -27,13 +27,20 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument("task", metavar="TASK", help="the name of a dataset (see planegraph datasets)")
     parser.add_argument("--config", metavar="FILE", help="YAML file with settings; without it, the defaults")
     parser.add_argument(
-        "--set", metavar="KEY=VALUE", action="append", default=[], dest="overrides", help="a setting, as in --set model.hidden=128"
+        "--set",
+        metavar="KEY=VALUE",
+        action="extend",
+        nargs="+",
+        default=[],
+        dest="overrides",
+        help="settings, as in --set model.hidden=128 train.lr=0.001",
     )
     parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
     parser.add_argument("--data", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
     parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
+    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard's event files into DIR/tensorboard")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     parser.set_defaults(run=run)
 
@@ -46,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
         settings = _settings(args)
         out = args.out or os.path.join("runs", args.task)
         options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
+        options["tensorboard"] = args.tensorboard
         result = train(_task(settings, args.data), settings, out, **options)
     except Stopped as stop:
         _say(str(stop))
@@ -56,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
     if os.environ.get("RANK", "0") == "0":
-        sys.stdout.write(summary(result, out))
+        sys.stdout.write(summary(result, out) + _report(out))
     return 0
 
 
@@ -69,6 +77,17 @@ def summary(result: dict[str, Any], out: str) -> str:
         spread = f" ± {result[part]['std']:.4f}" if count > 1 else ""
         lines.append(f"{result['metric']}, {name}: {result[part]['mean']:.4f}{spread}")
     return "\n".join([*lines, f"kept in {out}"]) + "\n"
+
+
+def _report(out: str) -> str:
+    """Writes the report; a run is not lost because that fails."""
+    from ..report import write_report
+
+    try:
+        return f"report: {write_report(out)}\n"
+    except Exception as error:
+        _say(f"the run is complete, but its report could not be written ({type(error).__name__}: {error}); planegraph report {out}")
+        return ""
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:

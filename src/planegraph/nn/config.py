@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 Norm = Literal["none", "batch", "layer"]
+NormAt = Literal["all", "update"]
 VirtualEdge = Literal["ones", "learned"]
 Pooling = Literal["all", "last"]
 _TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
@@ -60,7 +61,8 @@ class PlanEConfig:
         pos_dim: width of the positional embeddings p_x; even.
         outputs: width of the graph output.
         neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
-        norm: after the hidden maps of every MLP outside the tree recursions of BiEnc and CutEnc.
+        norm: none, batch or layer, after hidden maps.
+        norm_at: all MLPs outside the tree recursions of BiEnc and CutEnc, or update: those per node (g1 to g4, f) and the output MLP.
         mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
         g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.
         mlp_per_type: an outer MLP of TriEnc for each SPQR type.
@@ -84,6 +86,7 @@ class PlanEConfig:
     biconnected: bool = True
     cut: bool = True
     norm: Norm = "none"
+    norm_at: NormAt = "all"
     mlp_depth: int = 2
     mlp_width: int | None = None
     g_depth: int = 1
@@ -105,7 +108,7 @@ class PlanEConfig:
             _at_least_one("mlp_width", self.mlp_width)
         if self.pos_dim % 2:
             raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
-        for name, allowed in (("norm", Norm), ("virtual_edge", VirtualEdge), ("pooling", Pooling)):
+        for name, allowed in (("norm", Norm), ("norm_at", NormAt), ("virtual_edge", VirtualEdge), ("pooling", Pooling)):
             if getattr(self, name) not in get_args(allowed):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(allowed))}; found {getattr(self, name)!r}")
         for name in ("dropout", "dropout_walk", "dropout_readout"):
@@ -124,6 +127,11 @@ class PlanEConfig:
     def terms(self) -> tuple[str, ...]:
         """The terms of Update that are switched on, in the order of their concatenation."""
         return tuple(name for name in _TERMS if getattr(self, name))
+
+    @property
+    def inner_norm(self) -> Norm:
+        """The norm of the MLPs per walk entry, component and dart."""
+        return self.norm if self.norm_at == "all" else "none"
 
     @property
     def width(self) -> int:

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from .config import Norm
+from .dropout import Dropout
 from .incidence import Incidence
 from .linear import Linear
 from .mapped import Mapped
@@ -43,7 +43,7 @@ class MLP(nn.Module):
         self.linears = nn.ModuleList(Linear(a, b, replicas) for a, b in pairwise(widths))
         norms = [make_norm(norm, w, replicas) for w in widths[1:-1]]
         self.norms = nn.ModuleList(n for n in norms if n is not None)
-        self.dropout = dropout
+        self.dropout = Dropout(dropout, replicas) if dropout else None
 
     @property
     def first(self) -> Linear:
@@ -58,14 +58,12 @@ class MLP(nn.Module):
     @property
     def is_simple(self) -> bool:
         """Two linear maps and a ReLU between them, nothing else: what can be composed with its neighbours."""
-        return len(self.linears) == 2 and len(self.norms) == 0 and not (self.dropout and self.training)
+        return len(self.linears) == 2 and len(self.norms) == 0 and (self.dropout is None or not self.training)
 
     def activate(self, x: Tensor, k: int, mask: Tensor | None) -> Tensor:
         """What follows the k-th linear map, unless that is the last."""
-        if len(self.norms):
-            x = self.norms[k](x, mask)
-        x = torch.relu(x)
-        return F.dropout(x, self.dropout, self.training) if self.dropout else x
+        x = self.norms[k].relu(x, mask) if len(self.norms) else torch.relu(x)
+        return x if self.dropout is None else self.dropout(x)
 
     def after_first(self, x: Tensor, mask: Tensor | None = None) -> Mapped:
         """The rest of the MLP, given the value of its first linear map; the last one is not multiplied out."""
@@ -90,8 +88,8 @@ class SumOfMLP(MLP):
         widths: of the parts.
     """
 
-    def __init__(self, widths: Sequence[int], outputs: int, width: int, **options) -> None:
-        super().__init__(sum(widths), outputs, width, **options)
+    def __init__(self, widths: Sequence[int], outputs: int, width: int, *args, **options) -> None:
+        super().__init__(sum(widths), outputs, width, *args, **options)
         self.widths = tuple(widths)
 
     def parts_of_first(self) -> tuple[Tensor, ...]:

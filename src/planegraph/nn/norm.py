@@ -7,6 +7,11 @@ from torch import Tensor, nn
 
 from .config import Norm
 
+try:
+    from . import triton_norm
+except ImportError:
+    triton_norm = None
+
 _EPS = 1e-5
 
 
@@ -26,6 +31,10 @@ class _Affine(nn.Module):
 
     def _affine(self, x: Tensor) -> Tensor:
         return x * self.weight.unsqueeze(-2) + self.bias.unsqueeze(-2)
+
+    def relu(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The norm, then ReLU."""
+        return torch.relu(self(x, mask))
 
 
 class LayerNorm(_Affine):
@@ -51,10 +60,17 @@ class BatchNorm(_Affine):
         self.register_buffer("running_mean", torch.zeros_like(self.weight.data))
         self.register_buffer("running_var", torch.ones_like(self.weight.data))
 
+    def relu(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The norm, then ReLU; in training on CUDA by kernels of their own."""
+        if not (self.training and triton_norm is not None and triton_norm.can_fuse(x)):
+            return super().relu(x, mask)
+        own = (self.weight, self.bias, self.running_mean, self.running_var)
+        return triton_norm.norm_relu(x, mask, *own, self.momentum, _EPS)
+
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if not self.training:
-            scale = torch.rsqrt(self.running_var + _EPS).unsqueeze(-2)
-            return self._affine((x - self.running_mean.unsqueeze(-2)) * scale)
+            scale = self.weight * torch.rsqrt(self.running_var + _EPS)
+            return torch.addcmul((self.bias - self.running_mean * scale).unsqueeze(-2), x, scale.unsqueeze(-2))
         if mask is None:
             count = x.new_full((1, 1), float(x.shape[-2]))
             real = None

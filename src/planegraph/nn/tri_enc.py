@@ -33,7 +33,7 @@ class TriEnc(nn.Module):
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
         d, self.has_edges = config.hidden, config.edge_features is not None
-        options = {"depth": config.mlp_depth, "norm": config.norm, "replicas": replicas}
+        options = {"depth": config.mlp_depth, "norm": config.inner_norm, "replicas": replicas}
         widths = (d, d, 2 * config.pos_dim) if self.has_edges else (d, 2 * config.pos_dim)
         self.inner = SumOfMLP(widths, d, config.width, dropout=config.dropout_walk, **options)
         if config.mlp_per_type:

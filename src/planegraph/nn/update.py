@@ -13,9 +13,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from .config import PlanEConfig
+from .dropout import Dropout
 from .incidence import add_sums
 from .linear import linear, matvec
 from .mapped import Mapped
@@ -53,15 +53,16 @@ class Update(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
-        d, self.terms, self.dropout = config.hidden, config.terms, config.dropout
+        d, self.terms = config.hidden, config.terms
         options = {"norm": config.norm, "replicas": replicas}
         for term in self.terms:
             if term in _G:
                 self.add_module(_G[term], MLP(d, d, config.width, depth=config.g_depth, **options))
         self.g5 = None
         if config.neighbours and config.edge_features is not None:
-            self.g5 = SumOfMLP((d, d), d, config.width, depth=config.mlp_depth, **options)
+            self.g5 = SumOfMLP((d, d), d, config.width, config.mlp_depth, config.inner_norm, replicas=replicas)
         self.f = MLP(len(self.terms) * d, d, config.width, depth=config.mlp_depth, **options)
+        self.dropout = Dropout(config.dropout, replicas) if config.dropout else None
 
     def forward(
         self, h: Mapped, edges: Mapped | None, hat: Mapped | None, tilde: Mapped | None, bar: Mapped | None, s: Structure
@@ -109,7 +110,7 @@ class Update(nn.Module):
         if "cut" in begun.weights:
             x = add_sums(x, s.node_cut, bar.map(begun.weights["cut"]))
         out = self.f.after_first(x, s.batch.node_mask)
-        return Mapped(F.dropout(out.value(), self.dropout, self.training)) if self.dropout and self.training else out
+        return out if self.dropout is None or not self.training else Mapped(self.dropout(out.value()))
 
     def _add_neighbours(self, x: Tensor, weight: Tensor, h: Mapped, edges: Mapped | None, s: Structure) -> Tensor:
         """x + weight times the sum over the neighbours."""

@@ -2,8 +2,6 @@
 
 A lane has a seed (first weights and data order) and a split. Lanes of one model are stacked along a replica dimension and share every
 step, so lanes that go together must take equally many steps an epoch; those that do not are trained one group after another.
-
-Dropout is the exception: the lanes of a stack draw from one random generator, so with dropout a lane drops other values than alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a run tells: ``log.jsonl``, a line for each epoch and lane, and a live table on a terminal or lines elsewhere.
+"""What a run tells: ``log.jsonl``, a line for each epoch and lane, a live table on a terminal or lines elsewhere, and TensorBoard's files.
 
 A line of the log holds epoch (from 1), seed, fold, loss, rate, val, val_loss, best, best_epoch, seconds; null where nothing was measured.
 """
@@ -6,12 +6,15 @@ A line of the log holds epoch (from 1), seed, fold, loss, rate, val, val_loss, b
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..data.format import replace_files
+from ..errors import MissingDependencyError
+from .lanes import Lane
 
 Record = dict[str, Any]
 _ROWS = 20
@@ -109,6 +112,54 @@ class Table(Silent):
 
     def close(self) -> None:
         self.live.stop()
+
+
+class TensorBoard:
+    """A display that also writes TensorBoard's event files, a folder for each lane, so that lanes lie over each other in each chart.
+
+    The files are made anew from the log when a run is resumed: no epoch is there twice, and the flag may be given then only. Costs
+    about 0.1 ms for each epoch and lane.
+    """
+
+    SCALARS = ("loss", "val", "val_loss", "rate")
+
+    def __init__(self, display: Display, folder: Path, before: list[Record]) -> None:
+        self.display, self.folder = display, folder
+        self.writers: dict[str, Any] = {}
+        self._write(before)
+
+    def show(self, records: list[Record], epochs: int, left: float) -> None:
+        self._write(records)
+        self.display.show(records, epochs, left)
+
+    def close(self) -> None:
+        for writer in self.writers.values():
+            writer.close()
+        self.display.close()
+
+    def _write(self, records: list[Record]) -> None:
+        for r in records:
+            writer = self._writer(Lane(r["seed"], r["fold"], {}).name)
+            for name in self.SCALARS:
+                if r[name] is not None:
+                    writer.add_scalar(name, r[name], r["epoch"])
+
+    def _writer(self, lane: str) -> Any:
+        if lane not in self.writers:
+            shutil.rmtree(self.folder / lane, ignore_errors=True)
+            self.writers[lane] = summary_writer()(str(self.folder / lane))
+        return self.writers[lane]
+
+
+def summary_writer() -> Any:
+    """The class that writes event files, or an error that says how to get it."""
+    try:
+        from torch.utils.tensorboard import SummaryWriter
+    except ImportError:
+        raise MissingDependencyError(
+            "--tensorboard needs TensorBoard, which is not installed: pip install 'planegraph[tensorboard]'"
+        ) from None
+    return SummaryWriter
 
 
 def make_display(title: str, shown: bool) -> Display:

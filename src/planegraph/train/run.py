@@ -1,8 +1,8 @@
 """A whole run: lanes in groups, a folder with settings, logs, checkpoints, models and the result.
 
-A run's folder holds ``settings.yaml``, ``result.json`` and ``models/<lane>/`` (the best weights, for ``from_pretrained``, and in
-``test.safetensors`` the ids, predictions and targets of the test part); the first group's ``log.jsonl`` and ``checkpoint.safetensors``
-beside them, those of further groups in ``group1/`` and so on.
+A run's folder holds ``settings.yaml``, ``machine.json`` (where and from what it was made, see machine.py), ``result.json`` and
+``models/<lane>/`` (the best weights, for ``from_pretrained``, and in ``test.safetensors`` the ids, predictions and targets of the test
+part); the first group's ``log.jsonl`` and ``checkpoint.safetensors`` beside them, those of further groups in ``group1/`` and so on.
 """
 
 from __future__ import annotations
@@ -25,9 +25,10 @@ from .distributed import World, default_device, joined
 from .errors import Stopped
 from .group import Group
 from .lanes import groups_of, lanes_of
-from .log import make_display
+from .log import TensorBoard, make_display, read_log, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
+from .machine import add_session
 from .models import is_static
 from .settings import RunSettings, save_settings
 from .signals import StopWish
@@ -41,6 +42,7 @@ def train(
     resume: bool = False,
     show: bool = False,
     device: torch.device | str | None = None,
+    tensorboard: bool = False,
 ) -> dict[str, Any]:
     """Trains all seeds and folds of a run; gives what ``result.json`` holds.
 
@@ -48,6 +50,7 @@ def train(
         out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it.
         show: progress on stderr.
         device: the GPU of this process, if there is one, by default.
+        tensorboard: also write TensorBoard's event files, into ``tensorboard/<lane>/`` of the folder.
 
     >>> import tempfile, planegraph as pg
     >>> from planegraph.data import PackedDataset
@@ -61,6 +64,8 @@ def train(
     """
     device = default_device() if device is None else torch.device(device)
     folder = Path(out)
+    if tensorboard:
+        summary_writer()  # an error now, if it is not there
     with joined(device) as world, _precision(settings.train.precision):
         _prepare(folder, resume, world)
         together = settings.train.together and is_static(settings)
@@ -69,7 +74,7 @@ def train(
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
-                results += _run_group(group, folder if k == 0 else folder / f"group{k}", folder, resume, show, wish)
+                results += _run_group(group, folder if k == 0 else folder / f"group{k}", folder, resume, show, wish, tensorboard)
                 seconds += group.progress.seconds
         summary = summarise(task, settings, results, seconds, device)
         if world.first:
@@ -78,7 +83,9 @@ def train(
     return summary
 
 
-def _run_group(group: Group, folder: Path, out: Path, resume: bool, show: bool, wish: StopWish) -> list[dict[str, Any]]:
+def _run_group(
+    group: Group, folder: Path, out: Path, resume: bool, show: bool, wish: StopWish, tensorboard: bool
+) -> list[dict[str, Any]]:
     """Trains a group in its folder and saves its models in the run's."""
     world, lanes = group.world, group.lanes
     if world.any(wish.asked):  # between two groups
@@ -89,8 +96,13 @@ def _run_group(group: Group, folder: Path, out: Path, resume: bool, show: bool, 
         group.load(folder / CHECKPOINT)
     if world.first:  # not before the checkpoint was found to be of these settings
         save_settings(group.settings, out / "settings.yaml")
+        if folder == out:  # the first group
+            add_session(out, group.device)
     many = f"{len(lanes)} together" if len(lanes) > 1 else lanes[0].name
     display = make_display(f"{group.task.name} {group.settings.model_class}, {many}", show and world.first)
+    if tensorboard and world.first:
+        done = [r for r in read_log(folder / "log.jsonl") if r["epoch"] <= group.progress.epoch]
+        display = TensorBoard(display, out / "tensorboard", done)
     try:
         results = train_group(group, folder, display, wish)
     finally:
@@ -117,6 +129,7 @@ def summarise(
     """Mean and standard deviation over all lanes, and the lanes themselves."""
     results = sorted(results, key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"]))
     summary: dict[str, Any] = {"task": task.name, "metric": task.metric, "model_class": settings.model_class}
+    summary |= {"kind": task.kind, "outputs": task.outputs, "scale": task.scale}
     for part in ("test", "val"):
         values = np.array([r[part] for r in results])
         summary[part] = {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if len(values) > 1 else 0.0}

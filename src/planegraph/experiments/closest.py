@@ -1,4 +1,4 @@
-"""The closest two of many vectors, exactly and in about O(n log n).
+"""The closest two of many vectors, and how many are close, exactly and in about O(n log n).
 
 The gap of two vectors is |a - b| / max(|a|, |b|), in Euclidean norms. A projection on a unit direction never makes a difference
 longer, so a pair closer than the best one known lies in a short window of the sorted projections. A pair with gap at most g has
@@ -7,6 +7,7 @@ norms within a factor 1 - g of each other, which makes the window of row i as lo
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -15,6 +16,8 @@ CHUNK = 1 << 14  # pairs compared at a time
 
 
 class Closest(NamedTuple):
+    """The gap of two rows, and which they are."""
+
     gap: float
     i: int
     j: int
@@ -26,8 +29,8 @@ def closest_pair(vectors: np.ndarray, directions: int = 4, seed: int = 0) -> Clo
     >>> closest_pair(np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.5], [2.0, 0.5]]))[1:]
     (0, 2)
     """
-    assert len(vectors) > 1
-    assert np.isfinite(vectors).all()
+    if len(vectors) < 2 or not np.isfinite(vectors).all():
+        raise ValueError(f"the closest pair needs at least two rows of finite numbers; found {len(vectors)} rows")
     norms = np.linalg.norm(vectors, axis=1)
     units = np.random.default_rng(seed).standard_normal((directions, vectors.shape[1]))
     units /= np.linalg.norm(units, axis=1, keepdims=True)
@@ -38,22 +41,42 @@ def closest_pair(vectors: np.ndarray, directions: int = 4, seed: int = 0) -> Clo
     return min(best, _within(vectors, norms, units[0], best.gap))
 
 
+def count_close(vectors: np.ndarray, gap: float, seed: int = 0) -> int:
+    """How many pairs of rows have a gap of at most this, which must be below 1/2.
+
+    >>> count_close(np.array([[1.0, 0.0], [1.0, 1e-12], [2.0, 0.0], [1.0, 0.0]]), 1e-8)
+    3
+    """
+    norms = np.linalg.norm(vectors, axis=1)
+    unit = np.random.default_rng(seed).standard_normal(vectors.shape[1])
+    pairs = _candidates(vectors, norms, unit / np.linalg.norm(unit), gap)
+    return sum(int((_gaps(vectors, norms, i, j) <= gap).sum()) for i, j in pairs)
+
+
 def _within(vectors: np.ndarray, norms: np.ndarray, unit: np.ndarray, gap: float) -> Closest:
     """The closest pair among all that can have at most this gap."""
+    best = Closest(np.inf, -1, -1)
+    for first, second in _candidates(vectors, norms, unit, min(gap, 0.5)):
+        best = min(best, _best_of(vectors, norms, first, second))
+    return best
+
+
+def _candidates(vectors: np.ndarray, norms: np.ndarray, unit: np.ndarray, gap: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """All pairs that can have at most this gap, each once, about CHUNK at a time."""
     order = np.argsort(vectors @ unit)
-    projected, gap = (vectors @ unit)[order], min(gap, 0.5)
+    projected = (vectors @ unit)[order]
     rounding = 1e-13 * norms[order]
     ends = np.searchsorted(projected, projected + gap * norms[order] / (1 - gap) + rounding, side="right")
     counts = np.maximum(ends - np.arange(len(order)) - 1, 0)
-    best, begin = Closest(np.inf, -1, -1), 0
+    total, begin = np.cumsum(counts), 0
     while begin < len(order):
-        end = max(begin + 1, int(np.searchsorted(np.cumsum(counts[begin:]), CHUNK)) + begin)
+        done = total[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(total, done + CHUNK)))
         first = np.repeat(np.arange(begin, end), counts[begin:end])
         starts = np.cumsum(counts[begin:end]) - counts[begin:end]
         second = first + 1 + np.arange(len(first)) - np.repeat(starts, counts[begin:end])
-        best = min(best, _best_of(vectors, norms, order[first], order[second]))
+        yield order[first], order[second]
         begin = end
-    return best
 
 
 def _best_of(vectors: np.ndarray, norms: np.ndarray, first: np.ndarray, second: np.ndarray) -> Closest:
@@ -62,7 +85,11 @@ def _best_of(vectors: np.ndarray, norms: np.ndarray, first: np.ndarray, second: 
     best = Closest(np.inf, -1, -1)
     for begin in range(0, len(first), CHUNK):
         i, j = first[begin : begin + CHUNK], second[begin : begin + CHUNK]
-        gaps = np.linalg.norm(vectors[i] - vectors[j], axis=1) / np.maximum(np.maximum(norms[i], norms[j]), np.finfo(float).tiny)
+        gaps = _gaps(vectors, norms, i, j)
         k = int(np.argmin(gaps))
         best = min(best, Closest(float(gaps[k]), int(i[k]), int(j[k])))
     return best
+
+
+def _gaps(vectors: np.ndarray, norms: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(vectors[i] - vectors[j], axis=1) / np.maximum(np.maximum(norms[i], norms[j]), np.finfo(float).tiny)

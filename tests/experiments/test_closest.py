@@ -1,11 +1,11 @@
-"""The closest pair of many vectors, against all pairs."""
+"""The closest pair of many vectors, and how many are close, against all pairs."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from .closest import closest_pair
+from planegraph.experiments.closest import closest_pair, count_close
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -21,3 +21,5 @@ def test_against_all_pairs(seed):
     found = closest_pair(v)
     assert found.gap == pytest.approx(gaps.min(), rel=1e-12)
     assert found.gap == pytest.approx(gaps[found.i, found.j], rel=1e-12)
+    for gap in (0.0, 1e-3, 0.1, 0.4):
+        assert count_close(v, gap) == (gaps[np.triu_indices(len(v), 1)] <= gap).sum()

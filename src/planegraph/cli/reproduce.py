@@ -1,0 +1,171 @@
+"""``planegraph reproduce TABLE``: trains and measures what a table of the paper holds, and keeps a record of each row."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import PlanegraphError
+from .formats import UsageError
+
+if TYPE_CHECKING:
+    from ..experiments.reproduce import Plan
+
+_EXAMPLES = """\
+examples:
+  planegraph reproduce --list                          tables, their configs, and which have records
+  planegraph reproduce p3r                             every row of a table that has no record yet
+  planegraph reproduce zinc12k --only zinc12k-gin      one row
+  planegraph reproduce --from-run runs/x --name NAME   a record of a run that was trained elsewhere
+
+"""
+
+
+def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
+    parser = commands.add_parser(
+        "reproduce",
+        help="regenerate a table of the paper",
+        description="Train and measure the rows of a table that have no record yet, write a record of each (records/NAME), then the "
+        "tables (docs/results.md). A run that was interrupted goes on where it was.",
+        epilog=_EXAMPLES + epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("table", nargs="?", metavar="TABLE", help="a table, or all; --list shows them")
+    parser.add_argument("--list", action="store_true", help="show the tables, their configs, and which have records")
+    parser.add_argument("--only", metavar="NAME", help="only this row of the table")
+    parser.add_argument("--records", metavar="DIR", default="records", help="folder of the records (default: records)")
+    parser.add_argument("--runs", metavar="DIR", default="runs", help="folder of the runs (default: runs)")
+    parser.add_argument("--out", metavar="FILE", default="docs/results.md", help="the tables (default: docs/results.md)")
+    parser.add_argument("--data-root", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
+    parser.add_argument(
+        "--set",
+        metavar="KEY=VALUE",
+        action="extend",
+        nargs="+",
+        default=[],
+        dest="overrides",
+        help="replace settings; the record says so",
+    )
+    parser.add_argument(
+        "--nodes", metavar="N", type=int, default=8, help="expressiveness: planar graphs of up to N nodes (default: 8)"
+    )
+    parser.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="go on with an interrupted run")
+    parser.add_argument("--again", action="store_true", help="run what has a record, too")
+    parser.add_argument("--from-run", metavar="RUN", help="make a record of this folder of a finished run, and train nothing")
+    parser.add_argument("--name", metavar="NAME", help="with --from-run: the record's name, that of its config")
+    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    try:
+        if args.list:
+            sys.stdout.write(_listing(Path(args.records)))
+            return 0
+        if args.from_run or args.name:
+            return _from_run(args)
+        if not args.table:
+            raise UsageError("which table? planegraph reproduce --list shows them")
+        return _reproduce(args)
+    except PlanegraphError as error:
+        raise UsageError(str(error)) from None
+
+
+def _reproduce(args: argparse.Namespace) -> int:
+    from ..experiments.reproduce import names_of, reproduce
+    from ..train.errors import DivergedError, Stopped
+
+    plan, names, failed = _plan(args), names_of(args.table, args.only), 0
+    for k, name in enumerate(names):
+        if len(names) > 1:
+            plan.say(f"{k + 1} of {len(names)}")
+        try:
+            reproduce(name, plan, _command(args, name))
+        except Stopped as stop:
+            plan.say(str(stop).replace("--resume goes on", "the same command goes on"))
+            return 128 + (stop.signal or 2)
+        except (DivergedError, PlanegraphError) as error:
+            if len(names) == 1 and not isinstance(error, DivergedError):
+                raise
+            _complain(f"{name}: {error}")
+            failed = 3 if isinstance(error, DivergedError) else failed or 2
+    if os.environ.get("RANK", "0") == "0":
+        sys.stdout.write(_tables(args))
+    return failed
+
+
+def _plan(args: argparse.Namespace) -> Plan:
+    from ..experiments.reproduce import Plan
+
+    return Plan(
+        Path(args.records),
+        Path(args.runs),
+        args.data_root,
+        args.device,
+        args.overrides,
+        args.resume,
+        args.again,
+        not args.quiet,
+        {"expressiveness": {"nodes": args.nodes}},
+        (lambda text: None) if args.quiet else _complain,
+    )
+
+
+def _tables(args: argparse.Namespace) -> str:
+    """Writes the tables, and gives the rows of this one for the terminal."""
+    from ..experiments.published import TABLE_NAMES
+    from ..experiments.records import read_records
+    from ..experiments.tables import plain_table, read_reasons, table_rows, write_tables
+
+    root = Path(args.records)
+    write_tables(root, Path(args.out))
+    records, reasons = read_records(root), read_reasons(root)
+    shown = TABLE_NAMES if args.table == "all" else (args.table,)
+    return "\n".join(f"{name}\n{plain_table(table_rows(name, records, reasons))}" for name in shown)
+
+
+def _from_run(args: argparse.Namespace) -> int:
+    from ..experiments.configs import config_names
+    from ..experiments.records import write_record
+    from ..experiments.tables import write_tables
+
+    if not (args.from_run and args.name):
+        raise UsageError("--from-run RUN and --name NAME go together")
+    if args.table:
+        raise UsageError("--from-run makes one record; leave TABLE out")
+    folder = write_record(args.from_run, args.records, args.name)
+    write_tables(Path(args.records), Path(args.out))
+    known = "" if args.name in config_names() else f" (there is no configs/{args.name}.yaml)"
+    sys.stdout.write(f"recorded in {folder}{known}\n")
+    return 0
+
+
+def _listing(records: Path) -> str:
+    from ..experiments.published import TABLE_NAMES
+    from ..experiments.reproduce import names_of
+    from ..experiments.tables import plain_table
+
+    rows = [["table", "config", "record"]]
+    for table in TABLE_NAMES:
+        for k, name in enumerate(names_of(table)):
+            there = (records / name / "record.json").is_file()
+            rows.append([table if k == 0 else "", name, str(records / name) if there else ""])
+    return plain_table(rows)
+
+
+def _command(args: argparse.Namespace, name: str) -> str:
+    """The command that makes this record; folders are the reader's own."""
+    words = ["planegraph", "reproduce", args.table, "--only", name]
+    words += [word for override in args.overrides for word in ("--set", override)]
+    words += ["--device", args.device] if args.device else []
+    return shlex.join(words)
+
+
+def _complain(text: str) -> None:
+    if os.environ.get("RANK", "0") == "0":
+        print(f"planegraph: {text}", file=sys.stderr, flush=True)

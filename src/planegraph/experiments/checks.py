@@ -1,0 +1,160 @@
+"""Is a record sound? Everything in it that follows from something else in it is computed again.
+
+- the lanes are all seeds times all folds, each once; the log has every epoch of every lane, once
+- the best epoch of a lane is the best of the log (an error, or one minus an accuracy; where these tie, the smaller loss), and the
+  validation figure is the log's at that epoch
+- the test figure is what the predictions give, where they are kept
+- mean and standard deviation are those of the lanes, and ``record.json`` says what ``result.json`` and ``settings.yaml`` do
+
+The log has six digits, so figures are compared to that. O(size of the record).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from .records import Record, Row
+
+_FACTS = ("commit", "dirty", "date", "command", "machine", "seconds", "lanes")
+_MACHINE = ("device", "cpu", "cores", "memory_gb", "python", "torch", "planegraph")
+_DIGITS = 5e-6  # half a unit of the sixth digit, relative
+
+
+def check_record(record: Record) -> None:
+    """Raises RecordError with the file and the problem."""
+    for key in _FACTS:
+        _require(record, "record.json", key in record.facts, f"{key} is missing")
+    machine = record.facts["machine"]
+    for key in _MACHINE:
+        _require(record, "record.json", isinstance(machine, Mapping) and key in machine, f"machine.{key} is missing")
+    if record.facts["kind"] == "measure":
+        rows = record.result.get("rows")
+        sound = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+        _require(record, "result.json", bool(sound), "rows must be a list of objects, at least one")
+        return
+    for key in ("task", "metric", "model_class", "test", "val", "seconds", "lanes"):
+        _require(record, "result.json", key in record.result, f"{key} is missing")
+    _check_lanes(record)
+    _check_log(record)
+    _check_summary(record)
+    _check_predictions(record)
+
+
+def _check_lanes(record: Record) -> None:
+    lanes, train = record.result["lanes"], record.settings.train
+    found = [(lane["seed"], lane["fold"]) for lane in lanes]
+    _require(record, "result.json", len(set(found)) == len(found), "a lane is there twice")
+    folds = {fold for _, fold in found}
+    wanted = {(train.seed + k, fold) for k in range(train.seeds) for fold in folds}
+    missing = sorted(map(str, wanted.symmetric_difference(found)))
+    _require(record, "result.json", not missing, f"its lanes are not {train.seeds} seeds times {len(folds)} folds: {missing[:3]}")
+    _require(record, "record.json", record.facts["lanes"] == len(found), f"lanes must be {len(found)}")
+    same = record.result["model_class"] == record.settings.model_class
+    _require(record, "result.json", same, f"model_class is not that of settings.yaml, {record.settings.model_class}")
+    task = str(record.result["task"])
+    _require(record, "result.json", task.startswith(record.settings.task), f"task {task!r} is not that of settings.yaml")
+    _require(
+        record, "record.json", _close(record.facts["seconds"], record.result["seconds"]), "seconds are not those of result.json"
+    )
+
+
+def _check_log(record: Record) -> None:
+    train = record.settings.train
+    by_lane: dict[tuple[Any, Any], list[Row]] = {(lane["seed"], lane["fold"]): [] for lane in record.result["lanes"]}
+    for row in record.log:
+        key = (row["seed"], row["fold"])
+        _require(record, "log.csv", key in by_lane, f"result.json has no lane with seed {key[0]}, fold {key[1]}")
+        by_lane[key].append(row)
+    for lane in record.result["lanes"]:
+        rows, name = by_lane[lane["seed"], lane["fold"]], f"seed {lane['seed']}, fold {lane['fold']}"
+        epochs = [row["epoch"] for row in rows]
+        complete = epochs == list(range(1, train.epochs + 1))
+        _require(record, "log.csv", complete, f"{name}: {len(epochs)} epochs, not each of 1 to {train.epochs} once and in order")
+        for row in rows:
+            due = row["epoch"] % train.eval_every == 0 or row["epoch"] == train.epochs
+            numbers = [row["loss"], row["rate"], *([row["val"], row["val_loss"]] if due else [])]
+            sound = all(v is not None and math.isfinite(v) for v in numbers)
+            _require(record, "log.csv", sound, f"{name}, epoch {row['epoch']}: a number is missing or not finite")
+        _check_best(record, lane, rows, name)
+
+
+def _check_best(record: Record, lane: Mapping[str, Any], rows: Sequence[Row], name: str) -> None:
+    best = lane["best_epoch"]
+    inside = isinstance(best, int) and 1 <= best <= len(rows) and rows[best - 1]["val"] is not None
+    _require(record, "result.json", inside, f"{name}: best_epoch {best} is not an epoch that was validated")
+    chosen = rows[best - 1]
+    for key in ("val", "val_loss"):
+        same = _close(lane[key], chosen[key])
+        _require(record, "result.json", same, f"{name}: {key} is {lane[key]:.6g}, but {chosen[key]:.6g} in log.csv at epoch {best}")
+    sign = 1 if record.result["metric"] == "mae" else -1
+    for row in rows:
+        if row["val"] is None:
+            continue
+        better = sign * row["val"] < sign * chosen["val"]
+        if record.result["metric"] == "accuracy":  # these tie often, and then the loss decides
+            better |= row["val"] == chosen["val"] and row["val_loss"] < chosen["val_loss"]
+        _require(record, "result.json", not better, f"{name}: epoch {row['epoch']} of log.csv is better than best_epoch {best}")
+
+
+def _check_summary(record: Record) -> None:
+    for part in ("test", "val"):
+        values = np.array([lane[part] for lane in record.result["lanes"]], float)
+        _require(record, "result.json", bool(np.isfinite(values).all()), f"a {part} figure is not finite")
+        std = float(values.std(ddof=1)) if len(values) > 1 else 0.0
+        said = record.result[part]
+        same = math.isclose(said["mean"], values.mean(), rel_tol=1e-9) and math.isclose(
+            said["std"], std, rel_tol=1e-6, abs_tol=1e-12
+        )
+        message = f"{part} is said to be {said['mean']:.6g} ± {said['std']:.6g}; its lanes give {values.mean():.6g} ± {std:.6g}"
+        _require(record, "result.json", same, message)
+
+
+def _check_predictions(record: Record) -> None:
+    from .records import lane_name
+
+    names = [lane_name(lane) for lane in record.result["lanes"]]
+    if not record.predictions:
+        kept = record.result.get("kind") == "multiclass" or record.result.get("outputs", 1) != 1
+        _require(record, "predictions.csv", kept, "it is missing")
+        return
+    columns = list(record.predictions)
+    _require(record, "predictions.csv", columns == ["id", "true", *names], f"its columns are not id, true, {', '.join(names)}")
+    true = np.array(record.predictions["true"], float)
+    for lane, name in zip(record.result["lanes"], names, strict=True):
+        predicted = np.array(record.predictions[name], float)  # None becomes NaN
+        there = ~np.isnan(predicted)
+        _require(record, "predictions.csv", bool(there.any()), f"column {name} is empty")
+        value, tolerance = _metric(record, predicted[there], true[there])
+        same = abs(value - lane["test"]) <= tolerance
+        _require(record, "predictions.csv", same, f"{name}: they give {value:.6g}, but test is {lane['test']:.6g} in result.json")
+
+
+def _metric(record: Record, predicted: np.ndarray, true: np.ndarray) -> tuple[float, float]:
+    """The figure that the predictions give, and how far rounding them, or computing them twice on a GPU, may take it."""
+    from ..train.metrics import roc_auc
+
+    metric = record.result["metric"]
+    if metric == "rocauc":
+        return roc_auc(predicted, true), 1e-3
+    if metric == "accuracy":
+        return float(((predicted > 0) == (true > 0.5)).mean()), 1.01 / len(true)
+    scale = record.result.get("scale") or 1.0
+    scale = scale[0] if isinstance(scale, list) else scale
+    value = float(np.abs(predicted - true).mean()) / scale
+    return value, _DIGITS * float((np.abs(predicted) + np.abs(true)).mean()) / scale + 1e-4 * value
+
+
+def _close(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1.01 * _DIGITS, abs_tol=1e-12)
+
+
+def _require(record: Record, file: str, condition: bool, message: str) -> None:
+    from .records import RecordError
+
+    if not condition:
+        raise RecordError(f"{record.folder / file}: {message}")

@@ -1,0 +1,301 @@
+"""Records: what is kept of a finished run, a folder ``records/<name>/`` from which every figure of the tables can be traced.
+
+::
+
+    settings.yaml     of the run
+    result.json       as training wrote it: mean and standard deviation, and every lane (seed, fold)
+    log.csv           a row for each lane and epoch: epoch, seed, fold, loss, rate, val, val_loss, seconds
+    predictions.csv   id and target of each graph of the test part, and what each lane predicts; for tasks with one output
+    report.html       learning curves and predictions, for people
+    record.json       name, kind, commit, date, command, machine, seconds, lanes, parameters, overrides, sessions
+
+A record of something measured (kind "measure") has ``record.json`` and ``result.json`` with its rows. Numbers in CSV have six significant
+digits. ``record.json`` is written last and removed first: a folder without it is no record. :meth:`Record.check` (checks.py) recomputes
+what can be recomputed.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from ..data.format import replace_files
+from ..errors import PlanegraphError
+from ..train.log import read_log
+from ..train.machine import read_sessions, session
+from ..train.settings import RunSettings, load_settings, save_settings
+from .configs import config_names, differences
+
+LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
+_WHOLE = ("epoch", "seed", "fold")
+Row = dict[str, Any]
+
+
+class RecordError(PlanegraphError, ValueError):
+    """A record is unfinished, damaged, or contradicts itself; the message names the file."""
+
+
+@dataclass(frozen=True)
+class Record:
+    """A record as it was read; ``settings`` is None, and ``log`` and ``predictions`` are empty, if it was measured."""
+
+    folder: Path
+    facts: Mapping[str, Any]
+    result: Mapping[str, Any]
+    settings: RunSettings | None = None
+    log: Sequence[Row] = ()
+    predictions: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """That of the folder and of the config."""
+        return self.facts["name"]
+
+    @property
+    def overrides(self) -> list[str]:
+        """What differs from today's ``configs/<name>.yaml``; empty if nothing does."""
+        if self.settings is None or self.name not in config_names():
+            return []
+        return differences(self.settings, self.name)
+
+    def check(self) -> None:
+        """Raises RecordError unless log, result and predictions agree."""
+        from .checks import check_record
+
+        check_record(self)
+
+
+# ---- writing ----------------------------------------------------------------------------------------------------------------------
+
+
+def write_record(run_folder: str | PathLike[str], records_root: str | PathLike[str], name: str, command: str | None = None) -> Path:
+    """Keeps a finished run as ``records_root/name``; RecordError, and nothing written, if it is not finished or does not add up.
+
+    Args:
+        command: what made it; that of the run's last session by default.
+    """
+    run, folder = Path(run_folder), Path(records_root) / name
+    made = _of_run(run, folder, name, command)
+    made.check()
+    texts = {"result.json": _json(made.result), "log.csv": _csv(LOG, ([r[c] for c in LOG] for r in made.log))}
+    if made.predictions:
+        columns = list(made.predictions)
+        texts["predictions.csv"] = _csv(columns, zip(*made.predictions.values(), strict=True))
+    _begin(folder)
+    save_settings(made.settings, folder / "settings.yaml")
+    _write(folder, texts)
+    _report(run, folder / "report.html")
+    _write(folder, {"record.json": _json(made.facts)})
+    return folder
+
+
+def write_measure(
+    rows: Sequence[Row], records_root: str | PathLike[str], name: str, seconds: float, device: torch.device | str, **more: Any
+) -> Path:
+    """Keeps the rows of something measured as ``records_root/name``; ``more`` goes into ``result.json`` beside them."""
+    folder = Path(records_root) / name
+    facts = {"name": name, "kind": "measure", **session(device), "seconds": round(seconds, 3), "lanes": 0}
+    made = Record(folder, facts, {**more, "rows": list(rows)})
+    made.check()
+    _begin(folder)
+    _write(folder, {"result.json": _json(made.result)})
+    _write(folder, {"record.json": _json(facts)})
+    return folder
+
+
+def _begin(folder: Path) -> None:
+    """Makes the folder; one that holds a record holds none from now on."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in ("record.json", "predictions.csv", "report.html", "settings.yaml", "log.csv"):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _of_run(run: Path, folder: Path, name: str, command: str | None) -> Record:
+    """The record that a run's folder gives."""
+    if not (run / "result.json").is_file() or not (run / "settings.yaml").is_file():
+        raise RecordError(f"{run} holds no finished run: result.json or settings.yaml is missing")
+    sessions = read_sessions(run)
+    if not sessions:
+        raise RecordError(f"{run} has no machine.json, so nobody knows where it was made; resuming the run writes one")
+    settings, result = load_settings(run / "settings.yaml"), _read_json(run / "result.json")
+    logs = [run / "log.jsonl", *sorted(run.glob("group*/log.jsonl"), key=lambda p: int(p.parent.name.removeprefix("group")))]
+    log = [{c: _rounded(c, r[c]) for c in LOG} for path in logs for r in read_log(path)]
+    log.sort(key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"], r["epoch"]))
+    last = sessions[-1]
+    facts = {
+        "name": name,
+        "kind": "train",
+        "commit": last["commit"],
+        "dirty": any(s["dirty"] for s in sessions),
+        "date": last["date"],
+        "command": command or last["command"],
+        "machine": last["machine"],
+        "seconds": result["seconds"],
+        "lanes": len(result["lanes"]),
+        "parameters": _parameters(run, result),
+        "overrides": differences(settings, name) if name in config_names() else [],
+        "sessions": sessions,
+    }
+    return Record(folder, facts, result, settings, log, _predictions(run, result))
+
+
+def _parameters(run: Path, result: Mapping[str, Any]) -> int:
+    """How many numbers one lane's model learns."""
+    from .. import nn
+
+    config = _read_json(run / "models" / lane_name(result["lanes"][0]) / "config.json")
+    cls = {"BasePlanE": nn.BasePlanE, "GIN": nn.GIN, "GINE": nn.GINE, "GCN": nn.GCN}[config["model"]]
+    with torch.device("meta"):
+        model = cls(nn.PlanEConfig.from_dict(config["config"]))
+    return sum(p.numel() for p in model.parameters())
+
+
+def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float | None]]:
+    """Columns id, true and one for each lane, over all graphs that some lane is tested on; None where a lane is not."""
+    from ..train.checkpoint import load_checkpoint
+
+    if result.get("kind") == "multiclass" or result.get("outputs") != 1:
+        return {}
+    true: dict[int, float] = {}
+    by_lane: dict[str, dict[int, float]] = {}
+    for lane in result["lanes"]:
+        found, _ = load_checkpoint(run / "models" / lane_name(lane) / "test.safetensors")
+        ids, predicted, y = (found[key].flatten().tolist() for key in ("id", "predicted", "true"))
+        true |= dict(zip(ids, y, strict=True))
+        by_lane[lane_name(lane)] = dict(zip(ids, predicted, strict=True))
+    ids = sorted(true)
+    columns: dict[str, list[float | None]] = {"id": ids, "true": [_six(true[i]) for i in ids]}
+    return columns | {name: [_six(values.get(i)) for i in ids] for name, values in by_lane.items()}
+
+
+def _report(run: Path, path: Path) -> None:
+    """The page for people; a record is not lost because that fails."""
+    from ..report import write_report
+
+    try:
+        write_report(run, path)
+    except Exception as error:
+        warnings.warn(f"{path} could not be written: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+
+
+def lane_name(lane: Mapping[str, Any]) -> str:
+    """As ``planegraph.train.Lane.name``."""
+    return f"seed{lane['seed']}" + ("" if lane["fold"] is None else f"-fold{lane['fold']}")
+
+
+# ---- reading ----------------------------------------------------------------------------------------------------------------------
+
+
+def read_record(folder: str | PathLike[str]) -> Record:
+    """The record of a folder; RecordError if it is none. What it says is not yet checked."""
+    folder = Path(folder)
+    if not (folder / "record.json").is_file():
+        raise RecordError(f"{folder} is no record: record.json, which is written last, is missing")
+    facts, result = _read_json(folder / "record.json"), _read_json(folder / "result.json")
+    if facts.get("name") != folder.name:
+        raise RecordError(f"{folder / 'record.json'} is about {facts.get('name')!r}, not {folder.name!r}")
+    if facts.get("kind") == "measure":
+        return Record(folder, facts, result)
+    if facts.get("kind") != "train":
+        raise RecordError(f"{folder / 'record.json'}: kind must be train or measure; found {facts.get('kind')!r}")
+    if not (folder / "settings.yaml").is_file():
+        raise RecordError(f"{folder / 'settings.yaml'} is missing")
+    settings = load_settings(folder / "settings.yaml")
+    rows = _read_csv(folder / "log.csv")
+    if not rows or tuple(rows[0]) != LOG:
+        raise RecordError(f"{folder / 'log.csv'} must begin with the columns {', '.join(LOG)}")
+    log = [dict(zip(LOG, row, strict=True)) for row in _numbers(folder / "log.csv", LOG, rows[1:])]
+    return Record(folder, facts, result, settings, log, _read_predictions(folder / "predictions.csv"))
+
+
+def read_records(root: str | PathLike[str]) -> dict[str, Record]:
+    """All records of a folder by name, each of them checked."""
+    found = {}
+    for path in sorted(Path(root).iterdir()) if Path(root).is_dir() else []:
+        if path.is_dir() and not path.name.startswith("."):
+            found[path.name] = read_record(path)
+            found[path.name].check()
+    return found
+
+
+def _read_predictions(path: Path) -> dict[str, list[float | None]]:
+    if not path.is_file():
+        return {}
+    head, *rows = _read_csv(path)
+    if head[:2] != ["id", "true"]:
+        raise RecordError(f"{path} must begin with the columns id, true; found {', '.join(head[:2])}")
+    if len(set(head)) != len(head):
+        raise RecordError(f"{path} has a column twice")
+    return dict(zip(head, map(list, zip(*_numbers(path, head, rows), strict=True)), strict=True))
+
+
+def _read_json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RecordError(f"{path} is missing") from None
+    except ValueError as error:
+        raise RecordError(f"{path} is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise RecordError(f"{path} must hold an object; found {type(found).__name__}")
+    return found
+
+
+def _read_csv(path: Path) -> list[list[str]]:
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            return list(csv.reader(file))
+    except FileNotFoundError:
+        raise RecordError(f"{path} is missing") from None
+
+
+def _numbers(path: Path, head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterable[list[float | None]]:
+    for line, row in enumerate(rows, start=2):
+        if len(row) != len(head):
+            raise RecordError(f"{path}, line {line}: {len(row)} cells, not {len(head)}")
+        try:
+            yield [_number(name, cell) for name, cell in zip(head, row, strict=True)]
+        except ValueError as error:
+            raise RecordError(f"{path}, line {line}: {error}") from None
+
+
+def _number(name: str, cell: str) -> float | int | None:
+    if not cell:
+        return None
+    return int(cell) if name in (*_WHOLE, "id") else float(cell)
+
+
+# ---- text ------------------------------------------------------------------------------------------------------------------------
+
+
+def _six(value: float | None) -> float | None:
+    return None if value is None else float(f"{value:.6g}")
+
+
+def _rounded(name: str, value: float | None) -> float | None:
+    return value if name in _WHOLE else _six(value)
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[float | None]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(head)
+    writer.writerows(["" if v is None else v if isinstance(v, int) else f"{v:.6g}" for v in row] for row in rows)
+    return out.getvalue()
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=1) + "\n"
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    replace_files({folder / name: (lambda file, text=text: file.write(text.encode())) for name, text in texts.items()})

@@ -1,0 +1,135 @@
+"""Runs the configs of a table one after another, resuming what was interrupted, and keeps a record of each as soon as it is finished."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ..datasets.task import Task
+from ..errors import PlanegraphError
+from ..train import train
+from ..train.distributed import default_device
+from ..train.settings import RunSettings
+from .configs import load_config
+from .published import MEASURES, TABLE_NAMES, config_names_of
+from .records import read_record, write_measure, write_record
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Where and how things are run.
+
+    Args:
+        records, runs: folders of the records, and of the runs they are made from.
+        data_root: folder of the datasets; None: as ``planegraph datasets`` says.
+        overrides: settings that replace those of every config, as ``key.key=value``.
+        resume: go on with a run that was interrupted; otherwise a folder that holds one is refused.
+        again: run what has a record, too; the folder of an earlier run is kept under another name.
+        say: is told what is going on.
+    """
+
+    records: Path
+    runs: Path
+    data_root: str | None = None
+    device: str | None = None
+    overrides: Sequence[str] = ()
+    resume: bool = True
+    again: bool = False
+    show: bool = True
+    options: dict[str, Any] | None = None
+    say: Callable[[str], None] = print
+
+
+def names_of(table: str, only: str | None = None) -> list[str]:
+    """The configs and measures of a table, or of all; ``only``: this one of them."""
+    tables = TABLE_NAMES if table == "all" else (table,)
+    if tables[0] not in TABLE_NAMES:
+        raise PlanegraphError(f"there is no table {table!r}; there are {', '.join(TABLE_NAMES)}, all")
+    found = [name for t in tables for name in (config_names_of(t) or [t])]
+    found = list(dict.fromkeys(found))  # the full model of the ablation is a row of two tables
+    if only is not None:
+        if only not in found:
+            raise PlanegraphError(f"{table} has no {only!r}; it has {', '.join(found)}")
+        found = [only]
+    return found
+
+
+def has_record(plan: Plan, name: str) -> bool:
+    """Whether a finished record is there; a broken one is an error."""
+    folder = plan.records / name
+    if not (folder / "record.json").is_file():
+        return False
+    read_record(folder).check()
+    return True
+
+
+def reproduce(name: str, plan: Plan, command: str) -> Path | None:
+    """Runs one config or measure and writes its record; None if there is one already."""
+    if has_record(plan, name) and not plan.again:
+        found = read_record(plan.records / name)
+        other = f" (with {', '.join(found.overrides)})" if found.overrides else ""
+        plan.say(f"{name}: recorded in {found.folder}{other}; --again runs it anew")
+        return None
+    if name in [measure.name for measure in MEASURES]:
+        return _measure(name, plan)
+    return _train(name, plan, command)
+
+
+def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
+    """The task that the settings name, with their options."""
+    from .. import datasets
+
+    try:
+        return datasets.get(settings.task, data_root).task(**settings.options)
+    except TypeError as error:
+        raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
+
+
+def _train(name: str, plan: Plan, command: str) -> Path | None:
+    settings = load_config(name).with_overrides(plan.overrides)
+    folder = plan.runs / name
+    if plan.again and (folder / "result.json").exists():  # one that was interrupted is gone on with
+        folder.rename(_aside(folder))
+    if not plan.resume and folder.exists():
+        raise PlanegraphError(f"{folder} holds a run already; leave out --no-resume to go on with it, or choose other --runs")
+    task = task_of(settings, plan.data_root)
+    plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
+    result = train(task, settings, folder, resume=folder.exists(), show=plan.show, device=plan.device)
+    if not _first():
+        return None
+    record = write_record(folder, plan.records, name, command)
+    test = result["test"]
+    plan.say(f"{name}: {result['metric']} {test['mean']:.4f} ± {test['std']:.4f}, {result['seconds']:.0f} s; recorded in {record}")
+    return record
+
+
+def _measure(name: str, plan: Plan) -> Path | None:
+    import torch
+
+    from . import expressiveness, tiger
+
+    measure = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}[name]
+    device = default_device() if plan.device is None else torch.device(plan.device)
+    plan.say(f"{name}: measuring on {device}")
+    begun = time.monotonic()
+    rows, notes = measure(plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
+    if not _first():
+        return None
+    record = write_measure(rows, plan.records, name, time.monotonic() - begun, device, notes=notes)
+    plan.say(f"{name}: recorded in {record}")
+    return record
+
+
+def _aside(folder: Path) -> Path:
+    """A free name for the folder of an earlier run."""
+    return next(path for k in range(1, 10**6) if not (path := folder.with_name(f"{folder.name}.{k}")).exists())
+
+
+def _first() -> bool:
+    """Whether this process, under torchrun, is the one that writes."""
+    import os
+
+    return os.environ.get("RANK", "0") == "0"

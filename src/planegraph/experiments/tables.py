@@ -1,0 +1,314 @@
+"""``docs/results.md`` from the records: the same records give the same text, byte for byte.
+
+Every task has a table; a row without a record says why (``records/not-run.yaml``: name of a row or table, and the reason). Records are
+checked while they are read, and those that no table asks for come last.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from ..data.format import replace_files
+from ..errors import PlanegraphError
+from ..train.settings import RunSettings
+from .published import MEASURES, TABLE_NAMES, TABLES, TIGER_BAR, Measured, Published, Table
+from .records import Record, RecordError, read_records
+from .verdicts import Verdict, figure, judge, out_of_order
+
+NOT_RUN = "not-run.yaml"
+_HEAD = ("model", "ours", "paper", "bar", "verdict", "settings", "parameters", "time", "record")
+_INTRO = """\
+# Results
+
+Written by `planegraph tables` from the folders in `records/`; to change it, change those. `planegraph reproduce TABLE` makes the records
+of a table (docs/experiments.md).
+
+Our figure is that of the test part at the epoch that was best on validation: mean ± standard deviation over n seeds or folds. The test
+part is looked at once, after the last epoch, and never selects anything. Times are of the whole run, all seeds together.
+"""
+
+
+def write_tables(records_root: Path, out: Path) -> str:
+    """Writes the file; gives its text."""
+    text = results_text(records_root, out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    replace_files({out: lambda file: file.write(text.encode())})
+    return text
+
+
+def results_text(records_root: Path, out: Path) -> str:
+    """What the file must hold; ``out`` is where it lies, for the links. RecordError if a record is broken."""
+    records, reasons = read_records(records_root), read_reasons(records_root)
+    link = Path(os.path.relpath(records_root, out.parent)).as_posix()
+    sections = [_section(table, records, reasons, link) for table in TABLES]
+    sections += [_measured(measure, records.get(measure.name), reasons.get(measure.name, ""), link) for measure in MEASURES]
+    known = {row.name for table in TABLES for row in table.rows} | {measure.name for measure in MEASURES}
+    further = [record for name, record in records.items() if name not in known]
+    if further:
+        sections.append(_further(further, link))
+    return "\n".join([_INTRO, _overview(records, reasons), *sections])
+
+
+def table_rows(name: str, records: Mapping[str, Record], reasons: Mapping[str, str]) -> list[list[str]]:
+    """The first columns of a table, for a terminal."""
+    for table in TABLES:
+        if table.name == name:
+            return [
+                list(_HEAD[:5]),
+                *(_cells(table, row, records.get(row.name), _why(table, row, reasons), "")[:5] for row in table.rows),
+            ]
+    measure = next(m for m in MEASURES if m.name == name)
+    if measure.name not in records:
+        return [[f"not run {reasons.get(name, '')}".strip()]]
+    return [_MEASURE_HEADS[name], *_MEASURE_ROWS[name](records[name])]
+
+
+def read_reasons(records_root: Path) -> dict[str, str]:
+    """Why rows or tables were not run."""
+    import yaml
+
+    path = Path(records_root) / NOT_RUN
+    try:
+        found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+    except FileNotFoundError:
+        return {}
+    except yaml.YAMLError as error:
+        raise RecordError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
+        raise RecordError(f"{path} must hold lines of the form NAME: reason")
+    known = {row.name for table in TABLES for row in table.rows} | set(TABLE_NAMES)
+    unknown = sorted(set(found) - known)
+    if unknown:
+        raise RecordError(f"{path}: there is no table or row {unknown[0]!r}")
+    return found
+
+
+# ---- sections -------------------------------------------------------------------------------------------------------------------
+
+
+def _overview(records: Mapping[str, Record], reasons: Mapping[str, str]) -> str:
+    lines = [["task", "bars reached", "otherwise"]]
+    for table in TABLES:
+        found = [_verdict(table, row, records, reasons) for row in table.rows if row.bar is not None]
+        counts = Counter(verdict.kind for verdict in found)
+        reached = counts.pop("reached", 0)
+        rest = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        lines.append([f"[{table.name}](#{_anchor(table.title)})", f"{reached} of {len(found)}", rest])
+    for measure in MEASURES:
+        verdict = _measure_verdict(measure, records.get(measure.name), reasons.get(measure.name, ""))
+        reached = "1 of 1" if verdict.kind == "reached" else "0 of 1"
+        lines.append([f"[{measure.name}](#{_anchor(measure.title)})", reached, "" if verdict.kind == "reached" else verdict.text])
+    return _markdown(lines)
+
+
+def _section(table: Table, records: Mapping[str, Record], reasons: Mapping[str, str], link: str) -> str:
+    rows = [_cells(table, row, records.get(row.name), _why(table, row, reasons), link) for row in table.rows]
+    better = "lower is better" if table.better == "lower" else "higher is better"
+    lines = [f"## {table.title}", "", f"{_first_upper(table.figure)}, {better}. The paper's figures: its table `{table.source}`."]
+    lines += [table.notes] if table.notes else []
+    lines += ["", _markdown([list(_HEAD), *rows])]
+    lines += [f"- {name}: {text}" for name, text in table.others.items()]
+    found = [records[row.name] for row in table.rows if row.name in records]
+    lines += [f"- data: {note}" for note in dict.fromkeys(r.result["notes"] for r in found if r.result.get("notes"))]
+    if table.ordered:
+        means = {r.name: figure(table, r)[0] for r in found}
+        wrong = out_of_order(table, means)
+        some = "" if len(means) == len(table.rows) else f" among the {len(means)} rows that were run"
+        lines.append(
+            f"- the paper's order{some}: {'; '.join(wrong) if wrong else 'kept' if len(means) > 1 else 'nothing to compare'}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def _cells(table: Table, row: Published, record: Record | None, reason: str, link: str) -> list[str]:
+    verdict = judge(table, row, record, reason)
+    paper = "" if row.paper is None else f"{row.paper:g}" + ("" if row.std is None else f" ± {row.std:g}")
+    sign = "=" if row.exactly else "≤" if table.better == "lower" else "≥"
+    bar = "" if row.bar is None else f"{sign} {row.bar:g}"
+    if record is None:
+        return [row.row, "", paper, bar, verdict.text, "", "", "", ""]
+    return [row.row, _ours(table, record), paper, bar, verdict.text, *_about(record, link)]
+
+
+def _ours(table: Table, record: Record) -> str:
+    mean, std = figure(table, record)
+    lanes = len(record.result["lanes"])
+    if table.value == "seconds":
+        return f"{mean:.0f} s (test {record.result['test']['mean']:.4f}, n = {lanes})"
+    spread = f" ± {std:.{table.digits}f}" if lanes > 1 else ""
+    return f"{mean:.{table.digits}f}{spread} (n = {lanes})"
+
+
+def _about(record: Record, link: str) -> list[str]:
+    """Settings, parameters, time and place, and where it is."""
+    return [brief(record.settings), f"{record.facts['parameters']:,}", _time(record), _link(record, link)]
+
+
+def _further(records: Sequence[Record], link: str) -> str:
+    head = ["name", "task", "ours", "settings", "parameters", "time", "record"]
+    rows = []
+    for record in records:
+        if record.settings is None:
+            rows.append([record.name, "", f"{len(record.result['rows'])} rows", "", "", _time(record), _link(record, link)])
+            continue
+        test = record.result["test"]
+        ours = f"{record.result['metric']} {test['mean']:.4f} ± {test['std']:.4f} (n = {len(record.result['lanes'])})"
+        rows.append([record.name, record.result["task"], ours, *_about(record, link)])
+    return "\n".join(["## Further records", "", _markdown([head, *rows])])
+
+
+# ---- what is measured ----------------------------------------------------------------------------------------------------------
+
+
+def _measured(measure: Measured, record: Record | None, reason: str, link: str) -> str:
+    verdict = _measure_verdict(measure, record, reason)
+    lines = [f"## {measure.title}", "", measure.notes, ""]
+    if record is not None:
+        lines += [_markdown([_MEASURE_HEADS[measure.name], *_MEASURE_ROWS[measure.name](record)])]
+        lines += [f"- {_time(record)}; {_link(record, link)}"]
+        lines += [f"- {record.result['notes']}"] if record.result.get("notes") else []
+    return "\n".join([*lines, f"- {_BARS[measure.name]}: {verdict.text}"]) + "\n"
+
+
+def _measure_verdict(measure: Measured, record: Record | None, reason: str) -> Verdict:
+    if record is None:
+        return Verdict("not run", f"not run{': ' + reason if reason else ''}")
+    rows = record.result["rows"]
+    if measure.name == "tiger":
+        largest = next((row for row in rows if row["graph"] == "25k"), None)
+        if largest is None:
+            return Verdict("incomplete", "incomplete: the 25k graph is missing")
+        missing = largest["preprocessing_seconds"] - TIGER_BAR
+        return Verdict("reached", "reached") if missing <= 0 else Verdict("missed", f"missed by {missing:.2g} s")
+    failed = [row["set"] for row in rows if row["baseplane_told_apart"] != row["pairs"]]
+    return Verdict("missed", f"missed on {', '.join(failed)}") if failed else Verdict("reached", "reached")
+
+
+def _tiger_rows(record: Record) -> list[list[str]]:
+    return [
+        [
+            row["graph"],
+            f"{row['nodes']:,}",
+            f"{row['edges']:,}",
+            seconds(row["preprocessing_seconds"]),
+            seconds(row["baseplane_epoch_seconds"]),
+            seconds(row["gin_epoch_seconds"]),
+            f"{row['baseplane_epoch_seconds'] / row['gin_epoch_seconds']:.1f}",
+        ]
+        for row in record.result["rows"]
+    ]
+
+
+def _expressiveness_rows(record: Record) -> list[list[str]]:
+    return [
+        [
+            row["set"],
+            f"{row['graphs']:,}",
+            f"{row['pairs']:,}",
+            f"{row['baseplane_told_apart']:,}",
+            f"{row['gin_told_apart']:,}",
+            f"{row['baseplane_smallest_gap']:.1e}",
+        ]
+        for row in record.result["rows"]
+    ]
+
+
+_MEASURE_ROWS = {"tiger": _tiger_rows, "expressiveness": _expressiveness_rows}
+_MEASURE_HEADS = {
+    "tiger": ["graph", "nodes", "edges", "preprocessing", "epoch, BasePlanE", "epoch, GIN", "BasePlanE / GIN"],
+    "expressiveness": ["set", "graphs", "pairs", "told apart by BasePlanE", "told apart by GIN", "smallest gap, BasePlanE"],
+}
+_BARS = {"tiger": f"bar, 25k: preprocessing under {TIGER_BAR:g} s", "expressiveness": "bar: BasePlanE tells all pairs apart"}
+
+
+# ---- text ------------------------------------------------------------------------------------------------------------------------
+
+
+def brief(settings: RunSettings) -> str:
+    """The settings in a line.
+
+    >>> brief(RunSettings("p3r", model={"hidden": 32}))
+    'width 32, 3 layers, pe 16, norm none; 100 epochs, batch 256, adam 0.001, constant'
+    """
+    from ..nn.config import PlanEConfig
+
+    model, plain, train = PlanEConfig(**settings.model), PlanEConfig(), settings.train
+    shown = ("hidden", "layers", "pos_dim", "norm", "node_features", "edge_features", "outputs")
+    words = [f"width {model.hidden}, {model.layers} layers, pe {model.pos_dim}, norm {model.norm}"]
+    for name, value in model.to_dict().items():
+        if name not in shown and value != getattr(plain, name):
+            words.append(f"no {name}" if value is False else name if value is True else f"{name} {value}")
+    rate = (
+        f"{train.epochs} epochs, batch {train.batch_size}, {train.optimizer} {train.lr:g}, {type(train.schedule).__name__.lower()}"
+    )
+    extra = [f"{name} {getattr(train, name):g}" for name in ("weight_decay", "clip", "ema") if getattr(train, name)]
+    extra += [train.precision] if train.precision != "float32" else []
+    return "; ".join([", ".join(words), ", ".join([rate, *extra])])
+
+
+def seconds(value: float) -> str:
+    """A time with three digits.
+
+    >>> seconds(0.0123), seconds(75)
+    ('12.3 ms', '75 s')
+    """
+    return f"{value:.3g} s" if value >= 1 else f"{1e3 * value:.3g} ms"
+
+
+def _time(record: Record) -> str:
+    machine = record.facts["machine"]
+    where = machine["device"] if machine["device"] != "cpu" else f"CPU: {machine['cpu']}, {machine['cores']} cores"
+    return f"{record.facts['seconds']:,.0f} s, {where}"
+
+
+def _link(record: Record, link: str) -> str:
+    commit = (record.facts["commit"] or "unknown commit")[:9]
+    return f"[{record.name}]({link}/{record.name}/), {commit}{' with changes' if record.facts['dirty'] else ''}"
+
+
+def _why(table: Table, row: Published, reasons: Mapping[str, str]) -> str:
+    return reasons.get(row.name, reasons.get(table.name, ""))
+
+
+def _verdict(table: Table, row: Published, records: Mapping[str, Record], reasons: Mapping[str, str]) -> Verdict:
+    return judge(table, row, records.get(row.name), _why(table, row, reasons))
+
+
+def _markdown(lines: Sequence[Sequence[str]]) -> str:
+    head, *rows = lines
+    bars = ["---"] * len(head)
+    return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in (head, bars, *rows)) + "\n"
+
+
+def _cell(text: str) -> str:
+    return " ".join(text.replace("|", "\\|").split())
+
+
+def _anchor(title: str) -> str:
+    """As GitHub makes it from a heading."""
+    return "".join(c for c in title.lower().replace(" ", "-") if c.isalnum() or c in "-_")
+
+
+def _first_upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def plain_table(lines: Iterable[Sequence[str]]) -> str:
+    """Columns side by side, for a terminal."""
+    rows = [list(map(_cell, line)) for line in lines]
+    widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(max(map(len, rows)))]
+    return "".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=False)).rstrip() + "\n" for row in rows)
+
+
+def check_file(records_root: Path, out: Path) -> None:
+    """PlanegraphError if the file is not what the records give."""
+    text = results_text(records_root, out)
+    try:
+        found = out.read_bytes()
+    except FileNotFoundError:
+        raise PlanegraphError(f"{out} is missing; planegraph tables writes it") from None
+    if found != text.encode():
+        raise PlanegraphError(f"{out} is not what the records in {records_root} give; planegraph tables writes it anew")

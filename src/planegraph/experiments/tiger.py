@@ -1,0 +1,91 @@
+"""The running-time table: TIGER-Alaska's graphs, from edge lists to packed arrays, then epochs of BasePlanE and GIN by turns.
+
+An epoch is one training step on a batch of two copies of the graph, as in the paper's code: the next batch, forward, mean squared error,
+backward, Adam; one layer, width 32. Preprocessing runs on one core. All figures are medians of wall times; on a CPU with one thread.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+import torch
+
+from ..batch import GraphBatch
+from ..data.loader import PackedLoader
+from ..data.packed import PackedDataset
+from ..datasets.files import fetch
+from ..datasets.tiger import SIZES, TigerAlaska
+from ..nn import GIN, BasePlanE, GraphModel, PlanEConfig
+
+Say = Callable[[str], None]
+
+
+def measure(
+    data_root: str | None, device: torch.device, say: Say, sizes: tuple[str, ...] = tuple(SIZES), repeats: int = 15
+) -> tuple[list[dict[str, Any]], str]:
+    """A row for each graph, and what a reader should know."""
+    dataset = TigerAlaska(data_root)
+    graphs = dataset.read(fetch(dataset.files, dataset.root, dataset.name, dataset.download)).batch
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        rows = []
+        for size in sizes:
+            rows.append({"graph": size} | _row(graphs[list(SIZES).index(size)], device, repeats))
+            say(
+                f"tiger {size}: "
+                + ", ".join(f"{k.replace('_', ' ')} {v:.4f}" for k, v in rows[-1].items() if k.endswith("seconds"))
+            )
+        return rows, f"medians of {repeats} repeats; an epoch is a step on two copies of the graph"
+    finally:
+        torch.set_num_threads(threads)
+
+
+def _row(graph: Any, device: torch.device, repeats: int) -> dict[str, Any]:
+    both = GraphBatch.from_graphs([graph, graph])
+    one = GraphBatch.from_graphs([graph])
+    packing = by_turns({"pack": lambda: PackedDataset.from_graphs(one, threads=1)}, device, repeats)["pack"]
+    dataset = PackedDataset.from_graphs(both, y=np.array([0.0, 1.0], np.float32))
+    torch.manual_seed(0)
+    config = PlanEConfig(hidden=32, layers=1)
+    found = by_turns({cls.__name__: _Epoch(cls(config).to(device), dataset, device) for cls in (BasePlanE, GIN)}, device, repeats)
+    return {
+        "nodes": graph.num_nodes,
+        "edges": graph.num_edges,
+        "preprocessing_seconds": packing,
+        "baseplane_epoch_seconds": found["BasePlanE"],
+        "gin_epoch_seconds": found["GIN"],
+    }
+
+
+class _Epoch:
+    """Each call is one epoch over the dataset in a single batch, loading included."""
+
+    def __init__(self, model: GraphModel, dataset: PackedDataset, device: torch.device) -> None:
+        self.model = model
+        self.optimizer = torch.optim.Adam(model.parameters())
+        self.loader = PackedLoader(dataset, len(dataset), shuffle=True, device=device, prefetch=0)
+
+    def __call__(self) -> None:
+        for batch in self.loader:
+            self.optimizer.zero_grad()
+            (self.model(batch).squeeze(-1) - batch.y).square().mean().backward()
+            self.optimizer.step()
+
+
+def by_turns(calls: Mapping[str, Callable[[], object]], device: torch.device, repeats: int, warm_up: int = 2) -> dict[str, float]:
+    """Median wall time of each call, made by turns A B A B ..., so that a slow spell of the machine meets all."""
+    times: dict[str, list[float]] = {name: [] for name in calls}
+    for k in range(warm_up + repeats):
+        for name, call in calls.items():
+            begun = time.perf_counter()
+            call()
+            if device.type == "cuda":
+                torch.cuda.synchronize(device)
+            if k >= warm_up:
+                times[name].append(time.perf_counter() - begun)
+    return {name: statistics.median(found) for name, found in times.items()}

@@ -1,0 +1,72 @@
+"""Is a bar reached? A record against a row of published.py; no text of the tables, only what is the case."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from .published import Published, Table
+from .records import Record
+
+Kind = Literal["reached", "missed", "shown", "incomplete", "other settings", "not judged", "not run"]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """``shown``: there is no bar. Only ``reached`` is a success."""
+
+    kind: Kind
+    text: str
+
+
+def figure(table: Table, record: Record) -> tuple[float, float]:
+    """Mean and standard deviation in the table's unit; a time has no deviation."""
+    if table.value == "seconds":
+        return float(record.facts["seconds"]), 0.0
+    return table.factor * record.result["test"]["mean"], table.factor * record.result["test"]["std"]
+
+
+def judge(table: Table, row: Published, record: Record | None, reason: str = "") -> Verdict:
+    """The verdict on a row; ``reason``: why it was not run."""
+    if record is None:
+        return Verdict("not run", f"not run{': ' + reason if reason else ''}")
+    said = _against_bar(table, row, figure(table, record)[0])
+    lanes = len(record.result["lanes"])
+    if record.overrides:
+        before = f"{said.text}, but " if said.text else ""
+        return Verdict("other settings", f"{before}settings differ from configs/{row.name}.yaml: {', '.join(record.overrides)}")
+    if lanes < row.repeats:
+        before = f"{said.text}, but " if said.text else ""
+        return Verdict("incomplete", f"{before}{lanes} of {row.repeats} seeds or folds")
+    if row.only and row.only not in record.facts["machine"]["device"]:
+        return Verdict("not judged", f"not judged: the bar is for an {row.only}")
+    return said
+
+
+def _against_bar(table: Table, row: Published, mean: float) -> Verdict:
+    if row.bar is None:
+        return Verdict("shown", "")
+    if row.exactly:
+        off = abs(mean - row.bar)
+        return Verdict("reached", "reached") if off < 0.05 + 1e-9 else Verdict("missed", f"missed: {_amount(off)} off")
+    missing = mean - row.bar if table.better == "lower" else row.bar - mean
+    if missing <= 1e-9 * abs(row.bar):
+        return Verdict("reached", "reached")
+    return Verdict("missed", f"missed by {_amount(missing)} ({missing / abs(row.bar):.1%})")
+
+
+def out_of_order(table: Table, means: Mapping[str, float]) -> list[str]:
+    """Pairs of rows whose figures do not come in the paper's order, as text; rows that are missing count for nothing."""
+    rows = [row for row in table.rows if row.name in means and row.paper is not None]
+    return [
+        f"{a.row} should be below {b.row}"
+        for a in rows
+        for b in rows
+        if a.paper < b.paper and means[a.name] > means[b.name] and not math.isclose(means[a.name], means[b.name])
+    ]
+
+
+def _amount(value: float) -> str:
+    return f"{value:.2g}"

@@ -1,0 +1,62 @@
+"""Dropout that draws from a hash instead of a generator: what is dropped depends on the module's seed, how often it has been called and the
+place of a value, and on nothing else.
+
+So the replicas of a stack drop what they would drop alone, padded or not (real rows come first), a captured step draws anew at each replay,
+and a resumed run goes on as if it had not stopped: seed and count are buffers, saved with the weights.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+try:
+    from . import triton_dropout
+except ImportError:
+    triton_dropout = None
+
+_WORD = 0xFFFFFFFF
+
+
+class Dropout(nn.Module):
+    """In training each value becomes 0 with probability ``p``, and is divided by 1 - p otherwise.
+
+    >>> torch.manual_seed(0); drop = Dropout(0.5)
+    <torch._C.Generator object at ...>
+    >>> sorted(set(drop(torch.ones(9, 9)).unique().tolist()))
+    [0.0, 2.0]
+    """
+
+    def __init__(self, p: float, replicas: int | None = None) -> None:
+        super().__init__()
+        self.p, lead = p, () if replicas is None else (replicas,)
+        self.register_buffer("seed", torch.randint(0, _WORD, lead))
+        self.register_buffer("count", torch.zeros(lead, dtype=torch.int64))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training:
+            return x
+        with torch.no_grad():
+            self.count += 1
+            factors = self._factors(x, mix(self.seed + 0x9E3779B1 * self.count))
+        return x * factors
+
+    def _factors(self, x: Tensor, key: Tensor) -> Tensor:
+        """0 or 1 / (1 - p) for each value of x (..., rows, width)."""
+        threshold, factor = int(self.p * 2**32), 1 / (1 - self.p)
+        if x.is_cuda and triton_dropout is not None:
+            return triton_dropout.factors(x, key, threshold, factor)
+        places = torch.arange(x.shape[-2] * x.shape[-1], device=x.device).view(x.shape[-2:])
+        drawn = mix(places * 0x9E3779B1 + key[..., None, None])
+        return torch.where(drawn >= threshold, factor, 0.0).to(x.dtype)
+
+    def extra_repr(self) -> str:
+        return f"p={self.p}"
+
+
+def mix(x: Tensor) -> Tensor:
+    """A 32-bit word for each integer, any bit of which depends on all 32 low bits of it (the finaliser of MurmurHash3)."""
+    x = x & _WORD
+    x = ((x ^ (x >> 16)) * 0x85EBCA6B) & _WORD
+    x = ((x ^ (x >> 13)) * 0xC2B2AE35) & _WORD
+    return x ^ (x >> 16)

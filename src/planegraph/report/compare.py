@@ -1,0 +1,87 @@
+"""Several runs of one task on one page, each in a colour of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from os import PathLike
+from pathlib import Path
+
+from ..errors import PlanegraphError
+from .curves import learning_curves
+from .markup import Markup, join, tag
+from .page import cards, figures, section, table, text, write_page
+from .plot import COLOURS
+from .run_files import Run, read_run
+from .run_page import flat, lane_table, machine_part, prediction_figures
+from .texts import duration, metric_name, spread
+
+
+def side_by_side(run_folders: Sequence[str | PathLike[str]], path: str | PathLike[str]) -> Path:
+    """Writes a page that compares runs of one task, finished or not, and gives its path."""
+    runs = [read_run(folder) for folder in run_folders]
+    if not runs:
+        raise PlanegraphError("there is no run to compare; at least one folder of a run is needed")
+    tasks = sorted({run.task for run in runs})
+    if len(tasks) > 1:
+        raise PlanegraphError(f"only runs of one task can be compared; found {', '.join(tasks)}")
+    names, title = run_names(runs), f"{tasks[0]}: {' and '.join(sorted({run.model for run in runs}))}"
+    colours = [COLOURS[k % len(COLOURS)] for k in range(len(runs))]
+    predictions = [
+        join(tag("h3", name), figures(prediction_figures(run, colour)))
+        for name, run, colour in zip(names, runs, colours, strict=True)
+        if run.tests
+    ]
+    lanes = [join(tag("h3", name), lane_table(run)) for name, run in zip(names, runs, strict=True) if run.curves]
+    machines = [join(tag("h3", name), machine_part(run)) for name, run in zip(names, runs, strict=True)]
+    write_page(
+        Path(path),
+        title,
+        tag("h1", title),
+        cards((_figure(run), f"{name}: {_what(run)}") for name, run in zip(names, runs, strict=True)),
+        _result_table(runs, names),
+        section("Learning curves", figures(learning_curves(runs, names, colours))),
+        section("Predictions on the test part", _beside(predictions)),
+        section("Every lane", _beside(lanes)),
+        section("Time and machine", _beside(machines)),
+        section("Settings", _settings_table(runs, names)),
+    )
+    return Path(path)
+
+
+def run_names(runs: Sequence[Run]) -> list[str]:
+    """The model's name where it tells the runs apart, else with the name of the folder."""
+    times = Counter(run.model for run in runs)
+    return [run.model if times[run.model] == 1 else f"{run.model} ({run.folder.resolve().name})" for run in runs]
+
+
+def _figure(run: Run) -> str:
+    return "not finished" if run.result is None else spread(run.metric, **run.result["test"], count=len(run.result["lanes"]))
+
+
+def _what(run: Run) -> str:
+    return f"test {metric_name(run.metric)} at the best validation epoch"
+
+
+def _result_table(runs: Sequence[Run], names: Sequence[str]) -> Markup:
+    rows = []
+    for run, name in zip(runs, names, strict=True):
+        val = "-" if run.result is None else spread(run.metric, **run.result["val"], count=len(run.result["lanes"]))
+        rows.append((name, _figure(run), val, str(len(run.curves)), f"{run.epochs:,}", duration(run.seconds)))
+    return table(("run", "test", "validation", "lanes", "epochs", "time"), rows)
+
+
+def _beside(parts: Sequence[Markup]) -> Markup | None:
+    return tag("div", *(tag("div", part) for part in parts), class_="figures") if parts else None
+
+
+def _settings_table(runs: Sequence[Run], names: Sequence[str]) -> Markup:
+    """Settings that differ come first."""
+    given = [flat(run.settings) for run in runs]
+    keys = list(dict.fromkeys(key for settings in given for key in settings))
+    rows = {key: [text(settings[key]) if key in settings else "" for settings in given] for key in keys}
+    differ = [key for key in keys if len(set(rows[key])) > 1]
+    same = [key for key in keys if key not in differ]
+    alike = table(("setting", "all"), [(key, rows[key][0]) for key in same], words=2)
+    made = table(("setting", *names), [(key, *rows[key]) for key in differ], words=1 + len(runs)) if differ else None
+    return join(made, tag("details", tag("summary", "Settings that are the same"), alike))

@@ -1,0 +1,97 @@
+"""Learning curves: training loss and validation metric of each lane, their mean, and the best epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .axes import axis_for, padded
+from .markup import Markup
+from .plot import COLOURS, Figure, Plot
+from .run_files import Curve, Run
+from .texts import metric_name, percent
+from .thin import thin_curve
+
+POINTS = 4000
+"""In all curves of a plot together, about."""
+
+
+def learning_curves(runs: Sequence[Run], names: Sequence[str], colours: Sequence[str] = COLOURS) -> list[Figure]:
+    """One figure of the loss and one of validation, with all runs in both; none before the first epoch is done."""
+    found = []
+    metric = next((run.metric for run in runs if run.metric), None)
+    for what, name in (("loss", "training loss"), ("val", f"validation {metric_name(metric)}")):
+        scale = 100.0 if what == "val" and percent(metric) else 1.0
+        given = [[_points(curve, what, scale) for curve in run.curves] for run in runs]
+        values = np.concatenate([y for lanes in given for _, y in lanes] or [np.empty(0)])
+        if len(values) == 0:
+            continue
+        epochs = [x[k] for lanes in given for x, _ in lanes if len(x) for k in (0, -1)]
+        plot = Plot(
+            axis_for([1.0, *epochs], log=False, whole=True),
+            padded(axis_for(values, log=False if scale > 1 else None)),
+            "epoch",
+            name + (" (%)" if scale > 1 else ""),
+        )
+        most = max(40, POINTS // (sum(map(len, given)) + len(runs)))
+        marks: list[Markup] = []
+        for run, lanes, colour in zip(runs, given, _cycle(colours, len(runs)), strict=True):
+            marks += _drawn(plot, run, lanes, colour, most, rings=what == "val")
+        legend = list(zip(_cycle(colours, len(runs)), names, strict=True)) if len(runs) > 1 else []
+        caption = _caption(name, runs, plot.y.log, rings=what == "val")
+        found.append(Figure(f"curve-{what}", f"{name} over epochs", caption, plot.drawn(*marks, legend=legend)))
+    return found
+
+
+def mean_curve(lanes: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The mean of those lanes that are at the last epoch, at the epochs that all of them have."""
+    last = max((x[-1] for x, _ in lanes if len(x)), default=None)
+    there = [(x, y) for x, y in lanes if len(x) and x[-1] == last]
+    if not there:
+        return np.empty(0), np.empty(0)
+    epochs = there[0][0]
+    for x, _ in there[1:]:
+        epochs = np.intersect1d(epochs, x)
+    return epochs, np.mean([y[np.isin(x, epochs)] for x, y in there], axis=0)
+
+
+def _points(curve: Curve, what: str, scale: float) -> tuple[np.ndarray, np.ndarray]:
+    values = getattr(curve, what)
+    measured = np.isfinite(values)
+    return curve.epoch[measured], values[measured] * scale
+
+
+def _drawn(
+    plot: Plot, run: Run, lanes: Sequence[tuple[np.ndarray, np.ndarray]], colour: str, most: int, rings: bool
+) -> list[Markup]:
+    marks, several = [], len(lanes) > 1
+    for x, y in lanes:
+        kept = thin_curve(y, most)
+        marks.append(plot.line(x[kept], y[kept], colour, 1.0 if several else 1.8, stroke_opacity=0.5 if several else 1))
+    if several:
+        x, y = mean_curve(lanes)
+        kept = thin_curve(y, most)
+        marks.append(plot.line(x[kept], y[kept], colour, 2.2, class_="mean"))
+    if rings:
+        best = [(c.best_epoch, y[x == c.best_epoch]) for c, (x, y) in zip(run.curves, lanes, strict=True) if c.best_epoch]
+        at = [(epoch, float(y[0])) for epoch, y in best if len(y)]
+        if at:
+            marks.append(plot.rings(*np.array(at).T, colour))
+    return marks
+
+
+def _caption(name: str, runs: Sequence[Run], log: bool, rings: bool) -> str:
+    several = any(len(run.curves) > 1 for run in runs)
+    parts = [f"{name[0].upper()}{name[1:]}"]
+    if several:
+        parts.append("thin: each lane, thick: their mean")
+    if rings:
+        parts.append("rings: the best epoch of each lane" if several else "ring: the best epoch")
+    if log:
+        parts.append("logarithmic axis")
+    return "; ".join(parts) + "."
+
+
+def _cycle(colours: Sequence[str], n: int) -> list[str]:
+    return [colours[k % len(colours)] for k in range(n)]

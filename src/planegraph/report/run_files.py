@@ -1,0 +1,159 @@
+"""What the folder of a run holds, finished or not: settings, result, the curve of each lane, test predictions, machines.
+
+Nothing else is looked at: no dataset, no weights. What an unfinished run does not have yet is None or empty.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import yaml
+
+from ..errors import FormatError, PlanegraphError
+from ..train.lanes import Lane
+from ..train.log import read_log
+
+Kind = Literal["regression", "binary", "multiclass"]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A lane in the log: a value for each epoch, NaN where nothing was measured. ``best_epoch`` is None before the first validation."""
+
+    name: str
+    seed: int
+    fold: int | None
+    epoch: np.ndarray
+    loss: np.ndarray
+    val: np.ndarray
+    rate: np.ndarray
+    seconds: float
+    best_epoch: int | None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Of a lane on its test graphs: ``predicted`` (n, outputs) and ``true`` (n, targets), or (n,) if these are classes."""
+
+    id: np.ndarray
+    predicted: np.ndarray
+    true: np.ndarray
+
+
+@dataclass(frozen=True)
+class Run:
+    """All of it; ``sessions`` are the times it was started or resumed, each with commit, command and machine."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+    curves: list[Curve]
+    tests: dict[str, Predictions]
+    sessions: list[Mapping[str, Any]]
+
+    @property
+    def task(self) -> str:
+        return str((self.result or self.settings).get("task", "?"))
+
+    @property
+    def model(self) -> str:
+        return str(self.settings.get("model_class", "BasePlanE"))
+
+    @property
+    def epochs(self) -> int:
+        """As planned."""
+        return int((self.settings.get("train") or {}).get("epochs", 0))
+
+    @property
+    def metric(self) -> str | None:
+        """mae, accuracy or rocauc; an unfinished run does not say."""
+        return None if self.result is None else self.result["metric"]
+
+    @property
+    def kind(self) -> Kind:
+        """What is predicted: as the result says, or else told by the type of the targets."""
+        if self.result is not None and "kind" in self.result:
+            return self.result["kind"]
+        test = next(iter(self.tests.values()), None)
+        if test is not None and np.issubdtype(test.true.dtype, np.integer):
+            return "multiclass"
+        if self.metric is not None:
+            return "regression" if self.metric == "mae" else "binary"
+        two = test is not None and test.true.shape[-1] == 1 and set(np.unique(test.true)) <= {0.0, 1.0}
+        return "binary" if two else "regression"
+
+    @property
+    def seconds(self) -> float:
+        """Of training, over all sessions; of an unfinished run as far as the logs go."""
+        if self.result is not None:
+            return float(self.result["seconds"])
+        return sum(c.seconds for c in self.curves)
+
+
+def read_run(folder: str | PathLike[str]) -> Run:
+    """Reads a run's folder; PlanegraphError if it holds none."""
+    folder = Path(folder)
+    if not (folder / "settings.yaml").is_file():
+        raise PlanegraphError(f"{folder} holds no run: settings.yaml is missing")
+    try:
+        settings = yaml.safe_load((folder / "settings.yaml").read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise FormatError(f"{folder / 'settings.yaml'} is no YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(settings, dict):
+        raise FormatError(f"{folder / 'settings.yaml'} must be a table of settings; found {type(settings).__name__}")
+    result = _json(folder / "result.json")
+    return Run(folder, settings, result, _curves(folder), _tests(folder), _sessions(_json(folder / "machine.json")))
+
+
+def _json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise FormatError(f"{path} is no JSON: {error}") from None
+
+
+def _sessions(found: Any) -> list[Mapping[str, Any]]:
+    """As machine.json lists them."""
+    listed = found.get("sessions", [found]) if isinstance(found, dict) else found or []
+    return [session for session in listed if isinstance(session, dict)]
+
+
+def _curves(folder: Path) -> list[Curve]:
+    """Of all groups, by seed and fold; a group's seconds count once, for its first lane."""
+    found = []
+    further = sorted(folder.glob("group*/log.jsonl"), key=lambda path: (len(path.parent.name), path.parent.name))
+    for path in [folder / "log.jsonl", *further]:
+        lanes: dict[str, list[dict[str, Any]]] = {}
+        for record in read_log(path):
+            lanes.setdefault(Lane(record["seed"], record["fold"], {}).name, []).append(record)
+        for k, (name, records) in enumerate(lanes.items()):
+            found.append(_curve(name, records, float(records[-1]["seconds"]) if k == 0 else 0.0))
+    return sorted(found, key=lambda c: (c.seed, -1 if c.fold is None else c.fold))
+
+
+def _curve(name: str, records: list[dict[str, Any]], seconds: float) -> Curve:
+    columns = {key: np.array([r[key] for r in records], np.float64) for key in ("epoch", "loss", "val", "rate")}  # None is NaN
+    last = records[-1]
+    return Curve(name, last["seed"], last["fold"], **columns, seconds=seconds, best_epoch=last["best_epoch"])
+
+
+def _tests(folder: Path) -> dict[str, Predictions]:
+    from safetensors.numpy import load
+
+    found = {}
+    for path in sorted(folder.glob("models/*/test.safetensors"), key=lambda path: (len(path.parent.name), path.parent.name)):
+        try:
+            arrays = load(path.read_bytes())
+            predicted = arrays["predicted"].reshape(len(arrays["id"]), -1)
+            found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
+        except Exception as error:  # the library raises errors of its own for damaged files
+            raise FormatError(f"{path} holds no predictions: {type(error).__name__}: {error}") from None
+    return found

@@ -1,0 +1,106 @@
+"""Every published result has a config or a measure; every config loads, names a task that there is, and builds its model."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from planegraph import datasets, nn
+from planegraph.datasets.exp import Exp
+from planegraph.datasets.molhiv import ATOM_SIZES as HIV_ATOMS
+from planegraph.datasets.molhiv import BOND_SIZES as HIV_BONDS
+from planegraph.datasets.qm9 import TARGETS
+from planegraph.datasets.zinc import BOND_SIZES
+from planegraph.datasets.zinc_molecules import ATOM_TYPES
+from planegraph.errors import PlanegraphError
+from planegraph.experiments.configs import config_names, differences, load_config
+from planegraph.experiments.published import MEASURES, TABLE_NAMES, TABLES
+from planegraph.experiments.reproduce import names_of
+from planegraph.train.models import model_class
+
+FEATURES = {  # of nodes and edges, and the number of outputs, without loading the data
+    "p3r": (None, None, 9),
+    "exp": (nn.Categorical((2,)), None, 1),
+    "qm9_cc": (None, None, 1),
+    "zinc12k": (nn.Categorical((len(ATOM_TYPES),)), nn.Categorical(BOND_SIZES), 1),
+    "zincfull": (nn.Categorical((len(ATOM_TYPES),)), nn.Categorical(BOND_SIZES), 1),
+    "molhiv": (nn.Categorical(HIV_ATOMS), nn.Categorical(HIV_BONDS), 1),
+    "qm9": (nn.Continuous(15), nn.Categorical((5,)), 1),
+}
+
+
+@pytest.mark.parametrize("name", config_names())
+def test_a_config_builds_its_model(name):
+    settings = load_config(name)
+    assert settings.task in datasets.DATASETS
+    nodes, edges, outputs = FEATURES[settings.task]
+    edges = edges if settings.options.get("edge_features", True) else None
+    config = nn.PlanEConfig(node_features=nodes, edge_features=edges, outputs=outputs, **settings.model)
+    with torch.device("meta"):
+        model = model_class(settings)(config)
+    assert sum(p.numel() for p in model.parameters()) > 1000
+    assert differences(settings, name) == []
+
+
+def test_every_published_row_has_a_config():
+    rows = {row.name for table in TABLES for row in table.rows}
+    assert rows == set(config_names())
+    assert {"tiger", "expressiveness"} == {measure.name for measure in MEASURES}
+    assert names_of("all") == [*dict.fromkeys(row.name for table in TABLES for row in table.rows), "tiger", "expressiveness"]
+    assert len(set(TABLE_NAMES)) == len(TABLE_NAMES)
+
+
+def test_seeds_are_those_of_the_rows():
+    folds = {"p3r": 10, "exp": 10}
+    for table in TABLES:
+        for row in table.rows:
+            settings = load_config(row.name)
+            assert settings.train.seeds * folds.get(settings.task, 1) >= row.repeats, row.name
+
+
+def test_qm9_has_a_config_for_each_target():
+    for target in TARGETS:
+        settings = load_config(f"qm9-{target}")
+        assert settings.options["target"] == target
+
+
+def test_the_ablation_differs_in_its_terms_only():
+    full, terms = load_config("zinc12k-edges-baseplane"), {}
+    for name in names_of("ablation")[1:]:
+        settings = load_config(name)
+        assert (settings.train, settings.options, settings.model_class) == (full.train, full.options, full.model_class)
+        config = nn.PlanEConfig(**settings.model)
+        terms[name] = set(config.terms)
+        rest = {key: value for key, value in settings.model.items() if value is not False}
+        assert rest == full.model
+    every = {"neighbours", "readout", "triconnected", "biconnected", "cut"}
+    assert terms == {
+        "ablation-no-readout": every - {"readout"},
+        "ablation-no-cutenc": every - {"cut"},
+        "ablation-no-neighbours": every - {"neighbours"},
+        "ablation-only-bienc": {"biconnected"},
+        "ablation-only-trienc": {"triconnected"},
+    }
+
+
+def test_differences_know_defaults():
+    settings = load_config("p3r-baseplane")
+    assert differences(settings.with_overrides(["model.cut=true", "train.save_seconds=1"]), "p3r-baseplane") == []
+    changed = settings.with_overrides(["model.cut=false", "train.clip=1.0", "train.schedule={kind: cosine, warmup: 5}"])
+    found = differences(changed, "p3r-baseplane")
+    assert {"model.cut=false", "train.clip=1", "train.schedule.kind=cosine"} <= set(found)
+
+
+def test_unknown_names():
+    with pytest.raises(PlanegraphError, match=r"there is no nothing\.yaml"):
+        load_config("nothing")
+    with pytest.raises(PlanegraphError, match="there is no table 'nothing'"):
+        names_of("nothing")
+    with pytest.raises(PlanegraphError, match="p3r has no 'exp-gin'; it has p3r-baseplane, p3r-gin"):
+        names_of("p3r", "exp-gin")
+
+
+def test_features_are_those_of_the_tasks(data_root):
+    task = Exp(data_root).task()
+    assert task.node_features == ("categorical", (2,))
+    assert task.outputs == 1

@@ -1,0 +1,123 @@
+"""``planegraph reproduce`` from end to end on P3R, which is generated: killed, gone on with, recorded, put into the tables."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from planegraph.cli import main
+from planegraph.experiments.records import read_record
+from planegraph.train.log import read_log
+
+SMALL = ["--set", "model.hidden=4", "model.layers=1", "model.pos_dim=4", "train.batch_size=128", "train.save_seconds=0"]
+
+
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("cache")
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, cache, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PLANEGRAPH_CACHE", str(cache))
+
+
+def arguments(only: str, epochs: int) -> list[str]:
+    return ["reproduce", "p3r", "--only", only, *SMALL, f"train.epochs={epochs}", "--device", "cpu"]
+
+
+def figures(folder: Path):
+    found = read_record(folder)
+    found.check()
+    return found.result["lanes"], [{k: v for k, v in row.items() if k != "seconds"} for row in found.log]
+
+
+def test_a_row(tmp_path, capsys):
+    assert main([*arguments("p3r-baseplane", 3), "-q"]) == 0
+    out = capsys.readouterr().out
+    assert "BasePlanE" in out
+    assert "settings differ from configs/p3r-baseplane.yaml" in out
+    record = read_record("records/p3r-baseplane")
+    record.check()
+    assert record.facts["lanes"] == 10
+    assert record.overrides == record.facts["overrides"] != []
+    assert "train.epochs=3" in record.overrides
+    assert record.facts["command"].startswith("planegraph reproduce p3r --only p3r-baseplane --set model.hidden=4")
+    assert len(record.facts["sessions"]) == 1
+    assert record.facts["machine"]["cores"] >= 1
+    text = Path("docs/results.md").read_text()
+    assert "train.epochs=3" in text
+    assert main(["tables", "--check"]) == 0
+
+    before = (tmp_path / "records/p3r-baseplane/record.json").read_bytes()  # there is one: nothing is run
+    assert main(arguments("p3r-baseplane", 3)) == 0
+    assert "--again runs it anew" in capsys.readouterr().err
+    assert (tmp_path / "records/p3r-baseplane/record.json").read_bytes() == before
+
+    assert main([*arguments("p3r-baseplane", 2), "-q", "--again"]) == 0
+    assert read_record("records/p3r-baseplane").settings.train.epochs == 2
+    assert (tmp_path / "runs/p3r-baseplane.1/result.json").exists()
+
+    assert main(["reproduce", "--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line for line in listed if line.split()[-1] == "records/p3r-baseplane"]
+    assert sum("records/" in line for line in listed) == 1
+
+
+def test_killed_and_gone_on_with(tmp_path):
+    epochs = 40
+    env = os.environ | {"OMP_NUM_THREADS": "1"}
+    process = subprocess.Popen([sys.executable, "-m", "planegraph", *arguments("p3r-baseplane", epochs), "-q"], env=env)
+    log, until = tmp_path / "runs/p3r-baseplane/log.jsonl", time.monotonic() + 60
+    while not any(r["epoch"] >= 3 for r in read_log(log)):
+        assert process.poll() is None, "it ended before it was killed"
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.wait(30)
+    assert not (tmp_path / "records").exists()
+    assert main([*arguments("p3r-baseplane", epochs), "-q"]) == 0
+    record = read_record("records/p3r-baseplane")
+    assert len(record.facts["sessions"]) == 2
+    assert {row["epoch"] for row in record.log} == set(range(1, epochs + 1))
+    assert main([*arguments("p3r-baseplane", epochs), "-q", "--runs", "other", "--records", "whole"]) == 0
+    assert figures(Path("records/p3r-baseplane")) == figures(Path("whole/p3r-baseplane"))
+
+
+def test_other_settings_do_not_go_on(capsys):
+    assert main([*arguments("p3r-gin", 1), "-q", "--records", "a"]) == 0
+    assert main([*arguments("p3r-gin", 1), "-q", "--no-resume"]) == 2
+    assert "holds a run already" in capsys.readouterr().err
+    wrong = [word.replace("batch_size=128", "batch_size=64") for word in arguments("p3r-gin", 1)]
+    assert main([*wrong, "-q"]) == 2
+    assert "train.batch_size=128, not 64" in capsys.readouterr().err
+    assert not Path("records").exists()
+
+
+def test_a_run_from_elsewhere(runs, tmp_path, capsys):
+    sessions = json.loads((runs["seeds"] / "machine.json").read_text())["sessions"]
+    assert main(["reproduce", "--from-run", str(runs["seeds"]), "--name", "zinc12k-gin"]) == 0
+    record = read_record("records/zinc12k-gin")
+    record.check()
+    assert record.facts["sessions"] == sessions
+    assert record.facts["machine"] == sessions[-1]["machine"]
+    assert "train.epochs=4" in record.facts["overrides"]
+    assert "train.epochs=4" in Path("docs/results.md").read_text()
+    (tmp_path / "empty").mkdir()
+    for wrong, words in (
+        (["--from-run", "empty", "--name", "x"], "no finished run"),
+        (["--from-run", "empty"], "go together"),
+        (["p3r", "--from-run", "empty", "--name", "x"], "leave TABLE out"),
+        ([], "which table"),
+        (["p4r"], "there is no table 'p4r'"),
+    ):
+        assert main(["reproduce", *wrong]) == 2
+        assert words in capsys.readouterr().err

@@ -1,0 +1,151 @@
+"""Verdicts, and the text of the results: every task is there, numbers are those of the records, nothing changes between two runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from planegraph.cli import main
+from planegraph.experiments.configs import load_config
+from planegraph.experiments.published import MEASURES, TABLES, Published, Table, table
+from planegraph.experiments.records import Record, RecordError, write_measure, write_record
+from planegraph.experiments.tables import results_text, write_tables
+from planegraph.experiments.verdicts import judge, out_of_order
+
+
+def made(mean: float, lanes: int = 10, name: str = "zinc12k-edges-baseplane", device: str = "cpu", overrides=(), seconds=60.0):
+    """A record in memory with this test figure."""
+    settings = load_config(name).with_overrides(overrides)
+    result = {"metric": "mae", "test": {"mean": mean, "std": 0.001}, "lanes": [{}] * lanes}
+    return Record(Path(name), {"name": name, "machine": {"device": device}, "seconds": seconds}, result, settings)
+
+
+LOWER = Table("t", "T", "MAE", "lower", "tab:t")
+HIGHER = Table("t", "T", "accuracy, %", "higher", "tab:t", factor=100)
+ROW = Published("zinc12k-edges-baseplane", "E-BasePlanE", 0.076, 0.003, bar=0.070, repeats=10)
+
+
+def test_directions():
+    assert judge(LOWER, ROW, made(0.0700)).kind == "reached"
+    assert judge(LOWER, ROW, made(0.0650)).text == "reached"
+    missed = judge(LOWER, ROW, made(0.0721))
+    assert (missed.kind, missed.text) == ("missed", "missed by 0.0021 (3.0%)")
+    row = Published("zinc12k-edges-baseplane", "x", bar=80.0)
+    assert judge(HIGHER, row, made(0.8005)).kind == "reached"
+    assert judge(HIGHER, row, made(0.796)).text == "missed by 0.4 (0.5%)"
+    assert judge(HIGHER, Published(ROW.name, "x", bar=100.0), made(1.0)).kind == "reached"
+    assert judge(HIGHER, Published(ROW.name, "x", bar=100.0), made(0.999)).kind == "missed"
+
+
+def test_exact_bars():
+    row = Published("zinc12k-edges-baseplane", "GIN", bar=11.1, exactly=True)
+    assert judge(HIGHER, row, made(1 / 9)).kind == "reached"
+    assert judge(HIGHER, row, made(0.1333)).text == "missed: 2.2 off"
+
+
+def test_what_does_not_count():
+    assert judge(LOWER, ROW, None, "no time").text == "not run: no time"
+    few = judge(LOWER, ROW, made(0.065, lanes=3))
+    assert (few.kind, few.text) == ("incomplete", "reached, but 3 of 10 seeds or folds")
+    other = judge(LOWER, ROW, made(0.065, overrides=["train.epochs=3"]))
+    assert other.kind == "other settings"
+    assert other.text == "reached, but settings differ from configs/zinc12k-edges-baseplane.yaml: train.epochs=3"
+    assert judge(LOWER, Published(ROW.name, "x"), made(0.5)).kind == "shown"
+
+
+def test_times_count_on_their_device_only():
+    times = table("time")
+    one = times.rows[0]
+    assert judge(times, one, made(0.08, 1, one.name, "NVIDIA H200", seconds=250)).kind == "reached"
+    assert judge(times, one, made(0.08, 1, one.name, "NVIDIA H200", seconds=330)).text == "missed by 30 (10.0%)"
+    assert judge(times, one, made(0.08, 1, one.name, "cpu", seconds=250)).kind == "not judged"
+
+
+def test_order_of_the_ablation():
+    ablation = table("ablation")
+    means = {row.name: row.paper for row in ablation.rows}
+    assert out_of_order(ablation, means) == []
+    means["ablation-no-readout"], means["ablation-no-cutenc"] = 0.078, 0.080  # the paper has them equal
+    assert out_of_order(ablation, means) == []
+    means["ablation-only-trienc"] = 0.098
+    assert out_of_order(ablation, means) == ["only TriEnc should be below only BiEnc"]
+    assert out_of_order(ablation, {}) == []
+
+
+@pytest.fixture
+def records(runs, tmp_path) -> Path:
+    """A record under the name of a published row (its settings are others), one of none, two that were measured, and a reason."""
+    root = tmp_path / "records"
+    write_record(runs["seeds"], root, "zinc12k-gin")
+    write_record(runs["classes"], root, "something-else")
+    tiger = {"nodes": 10, "edges": 20, "baseplane_epoch_seconds": 0.02, "gin_epoch_seconds": 0.01}
+    sizes = {"2k": 0.002, "25k": 0.06}
+    write_measure([{"graph": g, "preprocessing_seconds": s} | tiger for g, s in sizes.items()], root, "tiger", 5.0, "cpu", notes="")
+    row = {"set": "EXP", "graphs": 4, "pairs": 2, "baseplane_told_apart": 2, "gin_told_apart": 0, "baseplane_smallest_gap": 1e-3}
+    write_measure([row], root, "expressiveness", 5.0, "cpu", notes="")
+    (root / "not-run.yaml").write_text("zincfull: no GPU for a day\nqm9-mu: later\n")
+    return root
+
+
+def test_results(runs, records, tmp_path):
+    text = results_text(records, tmp_path / "docs" / "results.md")
+    for known in (*TABLES, *MEASURES):
+        assert f"\n## {known.title}\n" in text
+    test = json.loads((runs["seeds"] / "result.json").read_text())["test"]
+    row = next(line for line in text.splitlines() if line.startswith("| GIN, no edge features"))
+    assert f"{test['mean']:.4f} ± {test['std']:.4f} (n = 2)" in row
+    assert "0.387 ± 0.015" in row
+    assert "settings differ from configs/zinc12k-gin.yaml: " in row
+    assert "train.epochs=4" in row
+    assert "(../records/zinc12k-gin/)" in row
+    assert "not run: no GPU for a day" in text
+    assert "not run: later" in text
+    assert "preprocessing under 0.05 s: missed by 0.01 s" in text
+    assert "| 2k | 10 | 20 | 2 ms | 20 ms | 10 ms | 2.0 |" in text
+    assert "bar: BasePlanE tells all pairs apart: reached" in text
+    assert "## Further records" in text
+    assert "| something-else | cubic | accuracy " in text
+    assert "CoSp-PPGN 0.050" in text
+
+
+def test_the_same_records_give_the_same_text(records, tmp_path):
+    out = tmp_path / "docs" / "results.md"
+    assert write_tables(records, out) == results_text(records, out) == out.read_text()
+
+
+def test_command(records, tmp_path, capsys):
+    arguments = ["tables", "--records", str(records), "--out", str(tmp_path / "docs" / "results.md")]
+    assert main([*arguments, "--check"]) == 1
+    assert "results.md is missing" in capsys.readouterr().err
+    assert main(arguments) == 0
+    assert main([*arguments, "--check"]) == 0
+    (tmp_path / "docs" / "results.md").write_text("0.050, honestly\n")
+    capsys.readouterr()
+    assert main([*arguments, "--check"]) == 1
+    assert "is not what the records in" in capsys.readouterr().err
+    assert (tmp_path / "docs" / "results.md").read_text() == "0.050, honestly\n"
+
+
+def test_a_broken_record_is_an_error(records, tmp_path, capsys):
+    path = records / "zinc12k-gin" / "result.json"
+    path.write_text(path.read_text().replace('"mean": 0', '"mean": 9', 1))
+    for check in ([], ["--check"]):
+        assert main(["tables", "--records", str(records), "--out", str(tmp_path / "r.md"), *check]) == 2
+        assert f"{path}: test is said to be 9" in capsys.readouterr().err
+    assert not (tmp_path / "r.md").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"), [("a: [", "no YAML"), ("nothing: x", "no table or row 'nothing'"), ("- x", "NAME: reason")]
+)
+def test_reasons_are_checked(tmp_path, text, words):
+    (tmp_path / "not-run.yaml").write_text(text)
+    with pytest.raises(RecordError, match=words):
+        results_text(tmp_path, tmp_path / "results.md")
+
+
+def test_without_any_record(tmp_path):
+    text = results_text(tmp_path / "none", tmp_path / "results.md")
+    assert "0 of 1 | 1 not run" in text
