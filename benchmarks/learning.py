@@ -28,8 +28,8 @@ from captured import cuda_step
 from completeness import told_apart
 from measure import by_turns, cpu_seconds, machine
 from memory import growth_of_a_step
+from steps import PlainGIN, Step, mean_square, pyg_data, root_mean_square
 from table import Row, Table, arguments, report
-from training import PlainGIN, Step, mean_square, pyg_data, root_mean_square
 
 import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader
@@ -161,19 +161,6 @@ class Learning(Table):
             count, seconds, gap = told_apart(9)
             yield Row(tasks[0], seconds, best_elsewhere=f"{count:,} graphs")
             yield Row(tasks[1], gap, 1e-8, unit="", at_least=True)
-
-    def has(self, package: str, *tasks: str) -> bool:
-        """Whether a package is there; otherwise says what is left out."""
-        try:
-            __import__(package)
-        except ImportError:
-            self.skip(f"{package} is not installed", *tasks)
-            return False
-        return True
-
-    def skip(self, why: str, *tasks: str) -> None:
-        for task in filter(self.wanted, tasks):
-            print(f"{task:54} not measured: {why}", flush=True)
 
 
 def plane(width: int, layers: int) -> BasePlanE:

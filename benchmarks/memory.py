@@ -17,7 +17,7 @@ def growth_of_a_step(root: Path, graphs: int) -> int:
 
 def _grow(root: Path, graphs: int) -> int:
     import torch
-    from training import Step, root_mean_square
+    from steps import Step, root_mean_square
 
     from planegraph.data import PackedDataset
     from planegraph.nn import BasePlanE, PlanEConfig

@@ -29,7 +29,6 @@ def load(name: str) -> ModuleType:
 @pytest.fixture(scope="module")
 def place(tmp_path_factory) -> Path:
     """A folder with settings and a packed dataset."""
-    pytest.importorskip("torch_geometric", reason="GIN is made of PyG's layers, and PyG is not installed")
     folder = tmp_path_factory.mktemp("demo")
     (folder / "p3r-baseplane.yaml").write_text(CONFIG.format("BasePlanE"))
     (folder / "p3r-gin.yaml").write_text(CONFIG.format("GIN"))

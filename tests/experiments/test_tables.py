@@ -42,7 +42,7 @@ def test_directions():
 def test_exact_bars():
     row = Published("zinc12k-edges-baseplane", "GIN", bar=11.1, exactly=True)
     assert judge(HIGHER, row, made(1 / 9)).kind == "reached"
-    assert judge(HIGHER, row, made(0.1333)).text == "missed: 2.2 off"
+    assert judge(HIGHER, row, made(0.1333)).text == "missed: 2.23 off"
 
 
 def test_what_does_not_count():

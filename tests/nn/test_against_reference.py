@@ -139,10 +139,11 @@ def test_batch_statistics(options, kind):
     assert_same(model, examples_of(kind, 20, start=9))
 
 
+@pytest.mark.parametrize("momentum", [0.1, 0.02])
 @pytest.mark.parametrize("kind", [PLAIN, EDGES], ids=str)
-def test_running_statistics(kind):
-    """As torch's batch norm keeps them: a tenth of the new, with the unbiased variance, which a single row does not have."""
-    model = make_model(small_config(kind, norm="batch", mlp_per_type=True)).train()
+def test_running_statistics(kind, momentum):
+    """As torch's batch norm keeps them: a share of the new, with the unbiased variance, which a single row does not have."""
+    model = make_model(small_config(kind, norm="batch", norm_momentum=momentum, mlp_per_type=True)).train()
     before = {name: value.clone() for name, value in model.named_buffers()}
     examples = examples_of(kind, 20, start=2)
     reference = Reference(model)
@@ -155,7 +156,7 @@ def test_running_statistics(kind):
         rows = reference.seen.get(norm)
         wanted = before[name]
         if rows is not None and (what == "mean" or len(rows) > 1):
-            wanted = 0.9 * wanted + 0.1 * (rows.mean(0) if what == "mean" else rows.var(0))
+            wanted = (1 - momentum) * wanted + momentum * (rows.mean(0) if what == "mean" else rows.var(0))
         torch.testing.assert_close(value, wanted, rtol=1e-10, atol=1e-10, msg=lambda _, name=name: name)
 
 

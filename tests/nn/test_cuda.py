@@ -8,7 +8,7 @@ import torch
 
 import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
-from planegraph.nn import BasePlanE, Categorical, Continuous, PlanEConfig
+from planegraph.nn import GCN, GIN, GINE, BasePlanE, Categorical, Continuous, GraphModel, PlanEConfig
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 
@@ -22,6 +22,8 @@ OPTIONS = (
     {"norm": "batch", "norm_at": "update", "mlp_width": 24},
     {"mlp_per_type": True},
 )
+PLANE = [(BasePlanE, kind) for kind in KINDS]
+BASELINES = [(cls, kind) for cls, kinds in ((GCN, KINDS[:2]), (GIN, KINDS[1:]), (GINE, KINDS[1:])) for kind in kinds]
 TOLERANCE = {torch.float32: 2e-4, torch.float64: 1e-10}
 
 
@@ -63,9 +65,9 @@ def config(kind: str, **options) -> PlanEConfig:
     return PlanEConfig(**{"hidden": 8, "layers": 2, "pos_dim": 4, "outputs": 3} | features | options)
 
 
-def make_model(settings: PlanEConfig, seed: int, dtype: torch.dtype) -> BasePlanE:
+def make_model(settings: PlanEConfig, seed: int, dtype: torch.dtype, cls: type[GraphModel] = BasePlanE) -> GraphModel:
     torch.manual_seed(seed)
-    return BasePlanE(settings).to(dtype)
+    return cls(settings).to(dtype)
 
 
 def batches_of(kind: str, size: int = 29) -> list[PlanarBatch]:
@@ -99,30 +101,30 @@ def assert_close(found: dict[str, torch.Tensor], expected: dict[str, torch.Tenso
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_same_as_on_the_cpu(kind, options, dtype):
+@pytest.mark.parametrize(("cls", "kind"), PLANE + BASELINES, ids=str)
+def test_same_as_on_the_cpu(cls, kind, options, dtype):
     batch = batches_of(kind)[0]
-    model = make_model(config(kind, **options), 1, dtype).train()
+    model = make_model(config(kind, **options), 1, dtype, cls).train()
     expected = results(model, batch)
-    other = make_model(config(kind, **options), 1, dtype).train().cuda()
+    other = make_model(config(kind, **options), 1, dtype, cls).train().cuda()
     assert_close(results(other, batch.to("cuda")), expected, TOLERANCE[dtype])
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_replicas(kind):
+@pytest.mark.parametrize(("cls", "kind"), PLANE + BASELINES, ids=str)
+def test_replicas(cls, kind):
     batches = batches_of(kind)[:3]
-    models = [make_model(config(kind), seed, torch.float32) for seed in range(3)]
-    together = BasePlanE.stack(models).cuda()
+    models = [make_model(config(kind), seed, torch.float32, cls) for seed in range(3)]
+    together = cls.stack(models).cuda()
     found = results(together, PlanarBatch.stack(batches).to("cuda"))
     for k, (model, batch) in enumerate(zip(models, batches, strict=True)):
         mine = {name: value if name.endswith("starts") else value[k] for name, value in found.items()}
         assert_close(mine, results(model, batch), TOLERANCE[torch.float32])
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-def test_a_captured_step_reads_new_batches_and_nothing_waits(kind):
+@pytest.mark.parametrize(("cls", "kind"), PLANE + BASELINES, ids=str)
+def test_a_captured_step_reads_new_batches_and_nothing_waits(cls, kind):
     batches = [b.to("cuda") for b in batches_of(kind)]
-    model = make_model(config(kind), 1, torch.float32).cuda()
+    model = make_model(config(kind), 1, torch.float32, cls).cuda()
     static = batches[0].to("cuda")
     static = static._map(torch.clone)
     side = torch.cuda.Stream()
@@ -145,7 +147,7 @@ def test_a_captured_step_reads_new_batches_and_nothing_waits(kind):
         graph.replay()
         torch.cuda.synchronize()
         found = {name: p.grad.clone() for name, p in model.named_parameters()}, out.clone()
-        other = make_model(config(kind), 1, torch.float32).cuda()
+        other = make_model(config(kind), 1, torch.float32, cls).cuda()
         expected = step(other, batch)
         real = batch.graph_mask
         assert torch.equal(found[1][real], expected[real])

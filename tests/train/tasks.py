@@ -17,15 +17,17 @@ CUBIC = ("I}KGGGB?w", "I}GWOGB?w", "I}GOWOD?w", "I}GOOSE@W", "I{S_gOD?w", "I{S__
 """The connected cubic planar graphs on 10 nodes."""
 
 
-def regression(graphs: int = 40, folds: int = 0, targets: int = 1, **options) -> Task:
-    """Random planar graphs with categories at their nodes; the target counts edges and marked nodes."""
+def regression(graphs: int = 40, folds: int = 0, targets: int = 1, edges: bool = False, **options) -> Task:
+    """Random planar graphs with categories at their nodes (and ``edges``); the target counts edges and marked nodes."""
     rng = np.random.default_rng(0)
     found = [pg.families.random_planar(int(rng.integers(5, 12)), 0.5, seed=s) for s in range(graphs)]
     batch = pg.GraphBatch.from_graphs(found)
     x = rng.integers(0, 3, (batch.num_nodes, 1))
     marks = np.add.reduceat(x[:, 0] == 1, batch.node_ptr[:-1])
     y = (np.diff(batch.edge_ptr) / 10 + marks / 5 - 1).astype(np.float32)[:, None] * np.arange(1, targets + 1, dtype=np.float32)
-    ds = PackedDataset.from_arrays(batch, x=x, y=y)
+    if edges:
+        options["edge_features"] = ("categorical", (2,))
+    ds = PackedDataset.from_arrays(batch, x=x, y=y, edge_attr=rng.integers(0, 2, (batch.num_edges, 1)) if edges else None)
     ids = np.arange(graphs)
     cut = 3 * graphs // 4
     splits = {"train": ids[: cut - 6], "val": ids[cut - 6 : cut], "test": ids[cut:]}

@@ -18,6 +18,5 @@ def test_base_plane_learns_all(tmp_path):
 
 
 def test_gin_guesses(tmp_path):
-    pytest.importorskip("torch_geometric")
     result = train(cubic(), small("cubic", "GIN", epochs=3, batch_size=18, seeds=2), tmp_path, device="cpu")
     assert [lane["test"] for lane in result["lanes"]] == [pytest.approx(1 / 9)] * 2

@@ -63,17 +63,34 @@ def test_same_as_alone(tmp_path, folds, model):
         assert mine["test"] == pytest.approx(theirs["test"], rel=1e-7)
 
 
-def test_the_saved_models_give_the_test_figures(tmp_path):
+@pytest.mark.parametrize("model_class", ["GCN", "GIN", "GINE"])
+def test_baselines_too(tmp_path, model_class):
+    task = regression(edges=True)
+    settings = small(model_class=model_class, epochs=6, seeds=3, clip=0.5, ema=0.9, precision="float64", schedule=PLATEAU)
+    settings = settings.with_overrides(["model.norm=batch", "model.dropout=0.2", "model.dropout_readout=0.1"])
+    together = train(task, settings, tmp_path / "a", device="cpu")
+    alone = train(task, settings.with_overrides(["train.together=false"]), tmp_path / "b", device="cpu")
+    assert not (tmp_path / "a" / "group1").exists()
+    a, b = curves(tmp_path / "a"), curves(tmp_path / "b")
+    assert len(a) == 3
+    for key in a | b:
+        np.testing.assert_allclose(a[key], b[key], rtol=1e-7)
+    figures = [[lane["test"] for lane in result["lanes"]] for result in (together, alone)]
+    assert figures[0] == pytest.approx(figures[1], rel=1e-7)
+
+
+@pytest.mark.parametrize("model_class", ["BasePlanE", "GINE"])
+def test_the_saved_models_give_the_test_figures(tmp_path, model_class):
     import torch
 
-    from planegraph.nn import BasePlanE
+    from planegraph import nn
     from planegraph.train.checkpoint import load_checkpoint
 
-    task = regression()
-    result = train(task, small(seeds=2), tmp_path, device="cpu")
+    task = regression(edges=True)
+    result = train(task, small(model_class=model_class, seeds=2), tmp_path, device="cpu")
     test = task.splits["test"]
     for lane in result["lanes"]:
-        model = BasePlanE.from_pretrained(tmp_path / "models" / f"seed{lane['seed']}")
+        model = getattr(nn, model_class).from_pretrained(tmp_path / "models" / f"seed{lane['seed']}")
         error = (model(task.dataset[test]) - torch.from_numpy(task.dataset.y[test])).abs().mean()
         assert error.item() == pytest.approx(lane["test"], rel=1e-5)
         kept, _ = load_checkpoint(tmp_path / "models" / f"seed{lane['seed']}" / "test.safetensors")

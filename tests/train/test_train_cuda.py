@@ -23,9 +23,11 @@ def curve(folder) -> np.ndarray:
     return np.array([[r[name] for name in ("loss", "rate", "val", "best_epoch")] for r in rows], float)
 
 
+@pytest.mark.parametrize("model_class", ["BasePlanE", "GCN", "GIN", "GINE"])
 @pytest.mark.parametrize("norm", ["none", "batch"])
-def test_captured_is_eager_is_cpu(tmp_path, monkeypatch, norm):
-    task, settings = regression(), small(**OPTIONS).with_overrides([f"model.norm={norm}"])
+def test_captured_is_eager_is_cpu(tmp_path, monkeypatch, norm, model_class):
+    task, settings = regression(edges=model_class == "GINE"), small(model_class=model_class, **OPTIONS)
+    settings = settings.with_overrides([f"model.norm={norm}", *([] if model_class == "BasePlanE" else ["model.dropout=0.2"])])
     train(task, settings, tmp_path / "captured", device="cuda")
     train(task, settings.with_overrides(["train.together=false"]), tmp_path / "alone", device="cuda")
     train(task, settings, tmp_path / "cpu", device="cpu")
@@ -44,12 +46,13 @@ def test_resumed(tmp_path):
     np.testing.assert_allclose(curve(tmp_path / "parts"), curve(tmp_path / "whole"), rtol=1e-9)
 
 
-def test_a_step_waits_for_nothing(tmp_path):
+@pytest.mark.parametrize("model_class", ["BasePlanE", "GCN", "GIN", "GINE"])
+def test_a_step_waits_for_nothing(model_class):
     from planegraph.train.batches import join
     from planegraph.train.distributed import World
     from planegraph.train.lanes import lanes_of
 
-    task, settings = regression(), small(**OPTIONS)
+    task, settings = regression(edges=model_class == "GINE"), small(model_class=model_class, **OPTIONS)
     made = group.Group(task, settings, lanes_of(task, settings.train), torch.device("cuda"), World())
     batch = join(next(made.batches.training(0)), torch.device("cuda"))
     step = made.runner.step
@@ -61,9 +64,3 @@ def test_a_step_waits_for_nothing(tmp_path):
     finally:
         torch.cuda.set_sync_debug_mode("default")
     made.batches.close()
-
-
-def test_baselines_run_too(tmp_path):
-    pytest.importorskip("torch_geometric")
-    result = train(regression(), small(model_class="GIN", seeds=2), tmp_path, device="cuda")
-    assert len(result["lanes"]) == 2

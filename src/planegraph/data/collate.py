@@ -36,11 +36,12 @@ def collate_index(
     if capacity is None:
         return made[0], Layout(Capacity(*shape), rows_per_edge), shape[0]
     if index is None:
-        raise DoesNotFitError(_misfit(capacity, Capacity(*shape)), Layout(Capacity(*shape), rows_per_edge))
+        raise DoesNotFitError(misfit(capacity, Capacity(*shape)), Layout(Capacity(*shape), rows_per_edge))
     return made[0], Layout(capacity, rows_per_edge, padded=True), shape[0]
 
 
-def _misfit(capacity: Capacity, need: Capacity) -> str:
+def misfit(capacity: Capacity, need: Capacity) -> str:
+    """The message of DoesNotFitError."""
     pairs = [(name, getattr(capacity, name), getattr(need, name)) for name in capacity.__dataclass_fields__]
     numbers = [
         f"{name} {have} for {wanted}"

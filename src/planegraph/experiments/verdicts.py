@@ -69,4 +69,4 @@ def out_of_order(table: Table, means: Mapping[str, float]) -> list[str]:
 
 
 def _amount(value: float) -> str:
-    return f"{value:.2g}"
+    return f"{value:.3g}"

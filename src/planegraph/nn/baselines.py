@@ -1,85 +1,124 @@
 """GCN, GIN and GINE on the same batches, features, pooling and readout as PlanE: comparisons share everything but the layers.
 
-The layers are PyG's own ``GCNConv``, ``GINConv`` and ``GINEConv``; they read only the neighbours.
+The layers read only the neighbours. They are the functions of PyG's ``GCNConv``, ``GINConv`` and ``GINEConv``, down to the names of the
+weights, made of the sums and maps of this folder: they take padded batches and replicas, and nothing waits for a device. A layer costs
+O(darts * hidden) and the product of its maps.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import math
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
-from ..errors import MissingDependencyError
 from .config import PlanEConfig
+from .dropout import Dropout
 from .mapped import Mapped
 from .mlp import MLP
 from .model import GraphModel
+from .relu_sum import can_fuse, relu_sum
 from .structure import Structure
 
 
-def _convolutions() -> Any:
-    try:
-        from torch_geometric.nn import conv
-    except ImportError:
-        raise MissingDependencyError("the baselines are PyG's layers: pip install torch-geometric") from None
-    return conv
+class GCNLayer(nn.Module):
+    """W times the sum over v in N_u and u of h_v / sqrt(d_u d_v), plus b; d counts the node itself.
+
+    Shapes:
+        h (N, hidden) -> (N, hidden).
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__()
+        d, lead = config.hidden, () if replicas is None else (replicas,)
+        self.lin = nn.ParameterDict({"weight": nn.Parameter(torch.empty(*lead, d, d))})
+        self.bias = nn.Parameter(torch.empty(*lead, d))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Weights uniform within sqrt(3 / hidden), as Glorot and Bengio draw them, biases 0."""
+        bound = math.sqrt(3 / self.bias.shape[-1])
+        nn.init.uniform_(self.lin["weight"], -bound, bound)
+        nn.init.zeros_(self.bias)
+
+    def forward(self, h: Mapped, edges: Mapped | None, s: Structure) -> Tensor:
+        scale = torch.rsqrt(s.degree + 1)
+        x = h.map(self.lin["weight"]) * scale
+        return torch.addcmul(self.bias.unsqueeze(-2), x + s.neighbours @ x, scale)
+
+
+class GINLayer(nn.Module):
+    """MLP( (1 + eps) h_u + sum over v in N_u of h_v ); eps is learned, and 0 at first.
+
+    Shapes:
+        h (N, hidden), edges (F, hidden) or None -> (N, hidden).
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__()
+        options = {"depth": config.mlp_depth, "norm": config.norm, "replicas": replicas}
+        self.nn = MLP(config.hidden, config.hidden, config.width, **options)
+        self.eps = nn.Parameter(torch.zeros(*(() if replicas is None else (replicas,)), 1))
+
+    def forward(self, h: Mapped, edges: Mapped | None, s: Structure) -> Tensor:
+        x = h.value()
+        own = 1 + self.eps.unsqueeze(-1)
+        return self.nn(torch.addcmul(self.neighbours(x, edges, s), x, own), s.batch.node_mask)
+
+    def neighbours(self, x: Tensor, edges: Mapped | None, s: Structure) -> Tensor:
+        """The sum over the neighbours of each node."""
+        return s.neighbours @ x
+
+
+class GINELayer(GINLayer):
+    """MLP( (1 + eps) h_u + sum over v in N_u of relu(h_v + e_vu) )."""
+
+    def neighbours(self, x: Tensor, edges: Mapped | None, s: Structure) -> Tensor:
+        e = edges.value()
+        if can_fuse(x):
+            return relu_sum([x, e], [s.batch.dart_source, s.batch.dart_row], s.node_darts.rows)
+        return s.node_darts @ torch.relu(s.dart_source @ x + s.dart_row @ e)
 
 
 class Baseline(GraphModel):
-    """Message passing along edges; subclasses say with which layer."""
+    """Message passing along edges, a ReLU (and dropout) after each layer; subclasses say with which layer."""
 
+    layer: type[nn.Module]
     reads_edges = False
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
-        if replicas is not None:
-            raise ValueError(f"{type(self).__name__} is made of PyG's layers, which have no replicas")
         if self.reads_edges and config.edge_features is None:
             raise ValueError(f"{type(self).__name__} reads edge features; the config has none. Use GIN")
-        super().__init__(config)
+        super().__init__(config, replicas)
         if not self.reads_edges:
             self.edge_encoder = None
-        self.layers = nn.ModuleList(self.make_layer(config) for _ in range(config.layers))
+        self.layers = nn.ModuleList(self.layer(config, replicas) for _ in range(config.layers))
+        self.dropout = Dropout(config.dropout, replicas) if config.dropout else None
         self._add_readout()
 
-    def make_layer(self, config: PlanEConfig) -> nn.Module:
-        """One of PyG's layers."""
-        raise NotImplementedError
-
-    @staticmethod
-    def _mlp(config: PlanEConfig) -> MLP:
-        return MLP(config.hidden, config.hidden, config.width, depth=config.mlp_depth, norm=config.norm)
-
     def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
-        if s.layout.padded:
-            raise ValueError("the baselines read batches without padding")
-        edge_index = torch.stack([s.batch.dart_source, s.batch.dart_target]).long()
-        of_darts = () if edges is None else (edges.value().index_select(0, s.batch.dart_row),)
-        x, out = h.value(), []
+        edges = None if edges is None else Mapped(edges.value())  # once for all layers
+        out = []
         for layer in self.layers:
-            x = torch.relu(layer(x, edge_index, *of_darts))
-            out.append(Mapped(x))
+            x = torch.relu(layer(h, edges, s))
+            h = Mapped(x if self.dropout is None else self.dropout(x))
+            out.append(h)
         return out
 
 
 class GCN(Baseline):
-    """h_u = relu( W sum over v in N_u and u of h_v / sqrt(d_u d_v) )."""
+    """h_u = relu( W sum over v in N_u and u of h_v / sqrt(d_u d_v) + b )."""
 
-    def make_layer(self, config: PlanEConfig) -> nn.Module:
-        return _convolutions().GCNConv(config.hidden, config.hidden)
+    layer = GCNLayer
 
 
 class GIN(Baseline):
     """h_u = relu( MLP( (1 + eps) h_u + sum over v in N_u of h_v ) )."""
 
-    def make_layer(self, config: PlanEConfig) -> nn.Module:
-        return _convolutions().GINConv(self._mlp(config), train_eps=True)
+    layer = GINLayer
 
 
 class GINE(Baseline):
     """h_u = relu( MLP( (1 + eps) h_u + sum over v in N_u of relu(h_v + e_vu) ) )."""
 
-    reads_edges = True
-
-    def make_layer(self, config: PlanEConfig) -> nn.Module:
-        return _convolutions().GINEConv(self._mlp(config), train_eps=True)
+    layer, reads_edges = GINELayer, True

@@ -63,6 +63,7 @@ class PlanEConfig:
         neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
         norm: none, batch or layer, after hidden maps.
         norm_at: all MLPs outside the tree recursions of BiEnc and CutEnc, or update: those per node (g1 to g4, f) and the output MLP.
+        norm_momentum: how far running averages of batch norm move with each batch.
         mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
         g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.
         mlp_per_type: an outer MLP of TriEnc for each SPQR type.
@@ -87,6 +88,7 @@ class PlanEConfig:
     cut: bool = True
     norm: Norm = "none"
     norm_at: NormAt = "all"
+    norm_momentum: float = 0.1
     mlp_depth: int = 2
     mlp_width: int | None = None
     g_depth: int = 1
@@ -115,6 +117,8 @@ class PlanEConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
                 raise ValueError(f"{name} must be a number, at least 0 and below 1; found {value!r}")
+        if not isinstance(self.norm_momentum, int | float) or not 0 < self.norm_momentum <= 1:
+            raise ValueError(f"norm_momentum must be a number above 0, at most 1; found {self.norm_momentum!r}")
         for name in (*_TERMS, "mlp_per_type"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")

@@ -12,6 +12,7 @@ from .config import PlanEConfig
 from .cut_enc import CutEnc
 from .guards import check_device, eager_in_full_precision
 from .mapped import Mapped
+from .norm import set_momentum
 from .streams import Beside
 from .structure import Structure
 from .tri_enc import TriEnc
@@ -46,6 +47,7 @@ class PlanEConv(nn.Module):
         self.bi_enc = BiEnc(config, replicas) if {"biconnected", "cut"} & set(config.terms) else None
         self.cut_enc = CutEnc(config, replicas) if config.cut else None
         self.update = Update(config, replicas)
+        set_momentum(self, config.norm_momentum)
 
     @eager_in_full_precision
     def forward(self, h: Tensor, batch: PlanarBatch | Any, edges: Tensor | None = None) -> Tensor:

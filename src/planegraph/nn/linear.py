@@ -45,7 +45,10 @@ class _Affine(torch.autograd.Function):
         )
 
 
-_PARTS, _ROWS = 8, 2048  # from so many rows on, products over the rows of each replica are taken in parts: a few tiles leave a GPU idle
+_PARTS, _ROWS = (
+    8,
+    2048,
+)  # from so many rows on, products over the rows of each replica are taken in parts: a few tiles leave a GPU idle
 
 
 def _products(a: Tensor, b: Tensor) -> Tensor:

@@ -23,6 +23,7 @@ from .features import make_encoder
 from .guards import check_device, eager_in_full_precision
 from .mapped import Mapped
 from .mlp import MLP
+from .norm import set_momentum
 from .structure import Structure
 
 _FORMAT = 1
@@ -51,6 +52,7 @@ class GraphModel(nn.Module):
         inputs = c.hidden * (c.layers if c.pooling == "all" else 1)
         options = {"depth": c.mlp_depth, "norm": c.norm, "dropout": c.dropout_readout, "replicas": self.replicas}
         self.readout = MLP(inputs, c.outputs, c.width, **options)
+        set_momentum(self, c.norm_momentum)
 
     def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
         """h^(1), ..., h^(L), given h^(0) and the edge representations."""

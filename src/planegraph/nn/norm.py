@@ -22,6 +22,13 @@ def make_norm(kind: Norm, width: int, replicas: int | None) -> nn.Module | None:
     return (BatchNorm if kind == "batch" else LayerNorm)(width, replicas)
 
 
+def set_momentum(module: nn.Module, momentum: float) -> None:
+    """How far the running averages of all batch norms in a module move with each batch."""
+    for part in module.modules():
+        if isinstance(part, BatchNorm):
+            part.momentum = momentum
+
+
 class _Affine(nn.Module):
     def __init__(self, width: int, replicas: int | None = None) -> None:
         super().__init__()

@@ -3,7 +3,9 @@
 The graphs of step k of an epoch depend on (lane, epoch, k) and the process's rank alone. A lane alone on a CPU is not padded. Whether a
 graph counts in the loss is ``attrs["weight"]``: 0 for padding, and for the stand-in of a process that has no graph left in a last step.
 
-On the host a step is a list of batches, one per lane (pinned, if they go to a GPU); :func:`join` makes one batch of them.
+On the host a step is a list of batches, one per lane (pinned, if they go to a GPU); :func:`join` makes one batch of them. A GPU that has
+room for the dataset keeps it, and makes the batches of training itself: then a step is only the ids of its graphs (chosen.py). The batches
+are the same.
 """
 
 from __future__ import annotations
@@ -20,10 +22,16 @@ from ..data.batch import Collator, PlanarBatch
 from ..data.layout import Capacity, DoesNotFitError
 from ..data.loader import Ahead
 from ..data.packed import PackedDataset
+from ..data.resident import make_resident
+from .chosen import Chosen
 from .distributed import World
 from .lanes import Lane
 
 _AHEAD = 3
+_RESIDENT = ("cuda",)  # kinds of devices that keep the dataset, if there is room
+
+Step = Chosen | Sequence[PlanarBatch]
+"""One training step's graphs: their ids, or the batches of the lanes."""
 
 
 class Batches:
@@ -49,6 +57,7 @@ class Batches:
         used = np.unique(np.concatenate([ids for lane in lanes for ids in lane.split.values()]))
         tables = dataset.tables if len(used) == len(dataset) else dataset.subset(used).tables
         self.capacity: Capacity | None = Capacity.of(tables, batch_size) if pad else None
+        self.resident = make_resident(dataset, device) if pad and device.type in _RESIDENT else None
         workers = min(len(self.lanes), os.cpu_count() or 1)
         self.pool = ThreadPoolExecutor(workers, "planegraph-collate") if workers > 1 else None
 
@@ -62,12 +71,13 @@ class Batches:
         """Steps of an epoch, the same for all lanes."""
         return -(-len(self.lanes[0].split["train"]) // (self.batch_size * self.world.size))
 
-    def training(self, epoch: int, first_step: int = 0) -> Iterator[list[PlanarBatch]]:
+    def training(self, epoch: int, first_step: int = 0) -> Iterator[Step]:
         """The steps of an epoch from ``first_step`` on."""
         orders = [training_order(lane, epoch) for lane in self.lanes]
         size = self.batch_size * self.world.size
         steps = [[order[k * size : (k + 1) * size] for order in orders] for k in range(first_step, self.steps)]
-        for batches, capacity in Ahead(self._made(steps, share=True), _AHEAD):
+        made = self._made(steps, share=True)
+        for batches, capacity in made if self.resident is not None else Ahead(made, _AHEAD):
             self.capacity = capacity
             yield batches
 
@@ -80,17 +90,23 @@ class Batches:
             self.capacity = capacity
             yield batches
 
-    def _made(self, steps: list[list[np.ndarray]], share: bool) -> Iterator[tuple[list[PlanarBatch], Capacity | None]]:
-        capacity = self.capacity
+    def _made(self, steps: list[list[np.ndarray]], share: bool) -> Iterator[tuple[Step, Capacity | None]]:
+        """Each step and the capacity then; ``share``: of training, where each process takes its share of the graphs."""
+        capacity, make = self.capacity, self._chosen if share and self.resident is not None else self._collated
         for parts in steps:
             mine = [ids[self.world.rank :: self.world.size] if share else ids for ids in parts]
             while True:
                 try:
-                    batches = self._collated(mine, parts, capacity)
+                    batches = make(mine, parts, capacity)
                     break
                 except DoesNotFitError as error:
                     capacity = capacity.grow(error.layout)
             yield batches, capacity
+
+    def _chosen(self, mine: list[np.ndarray], parts: list[np.ndarray], capacity: Capacity) -> Chosen:
+        ids = [ids if len(ids) else of[:1] for ids, of in zip(mine, parts, strict=True)]
+        with torch.cuda.device(self.device) if self.pin else nullcontext():  # or pinned memory would wake up device 0
+            return Chosen.of(self.resident, capacity, ids, [len(ids) for ids in mine], self.pin)
 
     def _collated(self, mine: list[np.ndarray], parts: list[np.ndarray], capacity: Capacity | None) -> list[PlanarBatch]:
         def one(ids: np.ndarray, of: np.ndarray) -> PlanarBatch:
@@ -110,8 +126,10 @@ def training_order(lane: Lane, epoch: int) -> np.ndarray:
     return ids[np.random.default_rng([lane.seed, epoch]).permutation(len(ids))]
 
 
-def join(batches: Sequence[PlanarBatch], device: torch.device) -> PlanarBatch:
+def join(batches: Step, device: torch.device) -> PlanarBatch:
     """The batches of all lanes as one on a device; a single lane has no replica dimension."""
+    if isinstance(batches, Chosen):
+        return batches.to(device).batch()
     batch = batches[0] if len(batches) == 1 else PlanarBatch.stack(batches)
     return batch if batch.device == device else batch.to(device, non_blocking=True)
 

@@ -1,13 +1,14 @@
 """Steps and predictions as CUDA graphs, one for each layout of batches; replaying one costs the host a few microseconds.
 
-A graph reads one batch that stays where it is; new data is copied over it, on the same stream, so it waits for the step before.
+A graph reads one batch that stays where it is; new data is copied over it, on the same stream, so it waits for the step before. Where
+the device keeps the dataset, what stays is the ids of the batch's graphs, and making the batch of them is a part of the graph.
 Warming up runs the step for real, so all that a step changes is put back afterwards: a captured run takes the same steps as an eager one.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -15,7 +16,8 @@ from torch import Tensor
 
 from ..data.batch import PlanarBatch
 from ..data.layout import Layout
-from .batches import join, overwrite
+from .batches import Step, join, overwrite
+from .chosen import Chosen
 from .runner import Prediction
 from .state import State
 from .step import TrainingStep
@@ -30,22 +32,23 @@ class Captured:
     def __init__(self, step: TrainingStep, predict: Prediction, state: State, device: torch.device) -> None:
         self.step, self.prediction, self.state, self.device = step, predict, state, device
         self.pool = torch.cuda.graph_pool_handle()
-        self.steps: dict[Layout, tuple[PlanarBatch, torch.cuda.CUDAGraph]] = {}
+        self.steps: dict[Layout, tuple[PlanarBatch | Chosen, torch.cuda.CUDAGraph]] = {}
         self.predictions: dict[Layout, tuple[PlanarBatch, torch.cuda.CUDAGraph, Tensor]] = {}
         self.application: torch.cuda.CUDAGraph | None = None
         self.queued: deque[torch.cuda.Event] = deque()
 
-    def train(self, batches: Sequence[PlanarBatch]) -> None:
+    def train(self, batches: Step) -> None:
         """One step."""
-        layout = batches[0].layout
+        resident = isinstance(batches, Chosen)
+        layout = batches.layout if resident else batches[0].layout
         if layout not in self.steps:
-            static = join(batches, self.device)
+            static = batches.to(self.device) if resident else join(batches, self.device)
             run = self.step if self.step.world.size == 1 else self.step.differentiate
-            graph, _ = self._captured(lambda: run(static))
+            graph, _ = self._captured(lambda: run(static.batch() if resident else static))
             self.steps[layout] = static, graph
         else:
             static, graph = self.steps[layout]
-            overwrite(static, batches)
+            static.copy_(batches) if resident else overwrite(static, batches)
         graph.replay()
         if self.step.world.size > 1:
             self._exchange_and_apply()

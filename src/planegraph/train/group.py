@@ -21,7 +21,7 @@ from .distributed import World
 from .errors import DivergedError, SettingsError
 from .lanes import Lane
 from .metrics import evaluate
-from .models import is_static, make_models
+from .models import make_models
 from .runner import Eager, Runner
 from .settings import RunSettings
 from .state import State
@@ -43,13 +43,12 @@ class Group:
 
     def __init__(self, task: Task, settings: RunSettings, lanes: Sequence[Lane], device: torch.device, world: World) -> None:
         self.task, self.settings, self.lanes, self.device, self.world = task, settings, list(lanes), device, world
-        train, static = settings.train, is_static(settings)
-        self.captured = static and device.type == "cuda"
+        train, captured = settings.train, device.type == "cuda"
         self.model = make_models(task, settings, lanes).to(device)
         self.state = State(self.model, train)
-        self.batches = Batches(task.dataset, lanes, train.batch_size, self.captured or len(lanes) > 1, device, world)
+        self.batches = Batches(task.dataset, lanes, train.batch_size, captured or len(lanes) > 1, device, world)
         step, predict = TrainingStep(task, self.state, world), make_prediction(self.state)
-        self.runner: Runner = Captured(step, predict, self.state, device) if self.captured else Eager(step, predict, device)
+        self.runner: Runner = Captured(step, predict, self.state, device) if captured else Eager(step, predict, device)
         self.best = Best(len(lanes))
         self.progress = Progress(memories=[train.schedule.start() for _ in lanes])
         self._kept: dict[str, list[tuple[PlanarBatch, list[int]]]] = {}

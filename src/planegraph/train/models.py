@@ -8,7 +8,6 @@ import torch
 
 from .. import nn
 from ..datasets.task import FeatureSizes, Task
-from ..nn.baselines import Baseline
 from .lanes import Lane
 from .settings import RunSettings
 
@@ -16,11 +15,6 @@ from .settings import RunSettings
 def model_class(settings: RunSettings) -> type[nn.GraphModel]:
     """The class that the settings name."""
     return {"BasePlanE": nn.BasePlanE, "GIN": nn.GIN, "GINE": nn.GINE, "GCN": nn.GCN}[settings.model_class]
-
-
-def is_static(settings: RunSettings) -> bool:
-    """Whether the model takes padded batches and replicas; the baselines, made of PyG's layers, do not."""
-    return not issubclass(model_class(settings), Baseline)
 
 
 def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:

@@ -29,7 +29,6 @@ from .log import TensorBoard, make_display, read_log, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
 from .machine import add_session
-from .models import is_static
 from .settings import RunSettings, save_settings
 from .signals import StopWish
 
@@ -68,8 +67,7 @@ def train(
         summary_writer()  # an error now, if it is not there
     with joined(device) as world, _precision(settings.train.precision):
         _prepare(folder, resume, world)
-        together = settings.train.together and is_static(settings)
-        groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, together)
+        groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
         results, seconds = [], 0.0
         with StopWish() as wish:
             for k, lanes in enumerate(groups):

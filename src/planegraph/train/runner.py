@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from ..data.batch import PlanarBatch
-from .batches import join
+from .batches import Step, join
 from .step import TrainingStep
 
 Prediction = Callable[[PlanarBatch], Tensor]
 
 
 class Runner(Protocol):
-    """Runs training steps on the lanes' batches, and predictions on joined ones."""
+    """Runs training steps on the lanes' graphs, and predictions on joined batches."""
 
-    def train(self, batches: Sequence[PlanarBatch]) -> None:
+    def train(self, batches: Step) -> None:
         """One step."""
 
     def predict(self, batch: PlanarBatch) -> Tensor:
@@ -31,6 +31,6 @@ class Eager:
     def __init__(self, step: TrainingStep, predict: Prediction, device: torch.device) -> None:
         self.step, self.predict, self.device = step, predict, device
 
-    def train(self, batches: Sequence[PlanarBatch]) -> None:
+    def train(self, batches: Step) -> None:
         """One step."""
         self.step(join(batches, self.device))

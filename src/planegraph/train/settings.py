@@ -35,7 +35,7 @@ class TrainSettings:
         seed, seeds: the first seed and how many; each has weights and a data order of its own.
         eval_every: epochs between validations; the last epoch is always validated.
         precision: float32, float32 with TF32 products on a GPU, or float64.
-        together: train seeds and folds as one stack where the model can; otherwise one after another.
+        together: train seeds and folds as one stack; otherwise one after another.
         save_seconds: least time between two checkpoints; 0: one after every epoch.
 
     >>> TrainSettings(lr=1e-3, seeds=10).optimizer

@@ -1,0 +1,176 @@
+"""How a batch is made of runs: the rows of one graph that stand together, in every order that a batch has.
+
+A *space* is something that rows of a batch are counted in: nodes, darts, walk entries sorted by SPQR node, walk entries sorted by node, and
+so on. The rows of a space come graph after graph, or, in the spaces of trees, segment after segment and in each segment graph after graph.
+The segments of block-cut trees are (depth, whether the tree has a root block or a root cut node); those of SPQR trees are (depth, segment
+of the block). Collation sorts the rows of a slice by their parents (cpp/planegraph/collate.hpp), and this is what comes of it: rows
+without a parent come first, so the trees that they are roots of stay apart all the way down; and roots of SPQR trees follow the blocks.
+
+So a batch is known from how many rows each of its graphs has in each *column*, a segment of a space, and from each graph's rows with ids
+counted within the graph. A section of the buffer is one line of :data:`SECTIONS`: in which space it lies, and what its entries are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+
+SPACES = {
+    "graph": None,
+    "node": None,
+    "dart": None,
+    "row": None,
+    "node_walk": None,
+    "row_walk": None,
+    "node_spqr": None,
+    "node_block": None,
+    "walk": "spqr",
+    "spqr": "spqr",
+    "spqr_node": "spqr",
+    "block": "block",
+    "block_node": "block",
+    "cut": "cut",
+}
+"""Each space and the table whose segments it has; None: graph after graph."""
+
+UNITS = ("graph", "node", "dart", "row", "walk", "spqr", "block", "cut", "node_spqr", "node_block")
+"""The spaces that the section ``counts`` counts."""
+
+
+class Kind(IntEnum):
+    """What the entries of a section are."""
+
+    VALUE = 0  # the same in every batch
+    ID = 1  # a row of the target space, -1 for none
+    PTR = 2  # where the items of a row begin in the target space, which has the same segments; one entry more than rows
+    SOURCE = 3  # the row of the dataset, for features
+
+
+@dataclass(frozen=True)
+class Section:
+    """A section: entries in the order of ``space``; ``pad`` where there is no row or no id; ``plus`` is added to ids."""
+
+    space: str
+    kind: Kind
+    target: str | None = None
+    pad: int = -1
+    plus: int = 0
+
+
+def _id(space: str, target: str) -> Section:
+    return Section(space, Kind.ID, target)
+
+
+def _ptr(space: str, target: str) -> Section:
+    return Section(space, Kind.PTR, target, 0)
+
+
+def _first(space: str, target: str) -> Section:
+    return Section(space, Kind.ID, target, 0)
+
+
+def _behind_last(space: str, target: str) -> Section:
+    return Section(space, Kind.ID, target, 0, 1)
+
+
+def _value(space: str, pad: int) -> Section:
+    return Section(space, Kind.VALUE, None, pad)
+
+
+SECTIONS = {
+    "node_ptr": _ptr("graph", "node"),
+    "node_graph": _id("node", "graph"),
+    "dart_ptr": _ptr("node", "dart"),
+    "dart_source": _id("dart", "node"),
+    "dart_target": _id("dart", "node"),
+    "dart_reverse": _id("dart", "dart"),
+    "dart_row": _id("dart", "row"),
+    "row_dart_ptr": _ptr("row", "dart"),
+    "row_dart": _id("dart", "dart"),
+    "walk_ptr": _ptr("spqr", "walk"),
+    "walk_spqr": _id("walk", "spqr"),
+    "walk_node": _id("walk", "node"),
+    "walk_kappa": _value("walk", 0),
+    "walk_pos": _value("walk", 0),
+    "walk_row": _id("walk", "row"),
+    "node_walk_ptr": _ptr("node", "node_walk"),
+    "node_walk": _id("node_walk", "walk"),
+    "row_walk_ptr": _ptr("row", "row_walk"),
+    "row_walk": _id("row_walk", "walk"),
+    "spqr_type": _value("spqr", -1),
+    "spqr_theta": _value("spqr", 0),
+    "spqr_parent": _id("spqr", "spqr"),
+    "spqr_begin": _first("spqr", "spqr"),
+    "spqr_end": _behind_last("spqr", "spqr"),
+    "node_spqr_ptr": _ptr("node", "node_spqr"),
+    "node_spqr": _id("node_spqr", "spqr"),
+    "spqr_node_ptr": _ptr("spqr", "spqr_node"),
+    "spqr_node": _id("spqr_node", "node"),
+    "block_parent": _id("block", "cut"),
+    "block_begin": _first("block", "cut"),
+    "block_end": _behind_last("block", "cut"),
+    "cut_parent": _id("cut", "block"),
+    "cut_begin": _first("cut", "block"),
+    "cut_end": _behind_last("cut", "block"),
+    "cut_node": _id("cut", "node"),
+    "node_cut": _id("node", "cut"),
+    "node_block_ptr": _ptr("node", "node_block"),
+    "node_block": _id("node_block", "block"),
+    "block_node_ptr": _ptr("block", "block_node"),
+    "block_node": _id("block_node", "node"),
+}
+"""The sections after ``counts``, in their order (checked against the core by the tests)."""
+
+ROW_SECTIONS = ("dart_row", "row_dart_ptr", "row_dart", "walk_row", "row_walk_ptr", "row_walk")
+"""Those that are empty without edge features."""
+
+TARGETS = ("walk", "spqr", "block", "cut")
+"""The spaces with segments that ids point into: of their rows, the segment is kept."""
+
+
+# ---- codes of segments ------------------------------------------------------------------------------------------------------
+
+_STEP = 1 << 32
+
+
+def code(depth: np.ndarray | int, level: np.ndarray | int, under_block: np.ndarray) -> np.ndarray:
+    """One int64 for a segment; a batch has the largest code first.
+
+    Args:
+        depth: in the SPQR tree; 0 for segments of blocks and cut nodes.
+        level: of the block or cut node, 0 for the first of its kind from the root.
+        under_block: whether the root of its block-cut tree is a block.
+    """
+    return np.asarray(depth, np.int64) * _STEP + 2 * np.asarray(level, np.int64) + 1 - np.asarray(under_block, np.int64)
+
+
+def depth_of(codes: np.ndarray) -> np.ndarray:
+    """The depth of each code."""
+    return codes // _STEP
+
+
+def level_of(codes: np.ndarray) -> np.ndarray:
+    """The level of each code."""
+    return codes % _STEP // 2
+
+
+# ---- descriptors: what a fill reads, a line of integers per section ----------------------------------------------------------
+
+
+class Field(IntEnum):
+    """The entries of a descriptor."""
+
+    OFFSET = 0  # where the section begins in the output
+    LENGTH = 1
+    FIRST = 2  # the first column of its space
+    COLUMNS = 3  # and how many there are
+    SPACE = 4  # the number of the space, for the offsets of the graphs' rows
+    SOURCE = 5  # where the section begins in the data; -1: all its entries are 0
+    KIND = 6
+    TARGET = 7  # the first column of the target space
+    TARGET_SPACE = 8
+    SEGMENT = 9  # where the segments of the target's rows begin in the data; -1: it has one column
+    PAD = 10
+    PLUS = 11
