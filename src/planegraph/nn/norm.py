@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import Norm
+from .norm_relu import NormReLU
 
 try:
     from . import triton_norm
@@ -68,11 +69,16 @@ class BatchNorm(_Affine):
         self.register_buffer("running_var", torch.ones_like(self.weight.data))
 
     def relu(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The norm, then ReLU; in training on CUDA by kernels of their own."""
-        if not (self.training and triton_norm is not None and triton_norm.can_fuse(x)):
+        """The norm, then ReLU, in one."""
+        if not self.training:
             return super().relu(x, mask)
-        own = (self.weight, self.bias, self.running_mean, self.running_var)
-        return triton_norm.norm_relu(x, mask, *own, self.momentum, _EPS)
+        if triton_norm is not None and triton_norm.can_fuse(x):
+            own = (self.weight, self.bias, self.running_mean, self.running_var)
+            return triton_norm.norm_relu(x, mask, *own, self.momentum, _EPS)
+        real = None if mask is None else mask.unsqueeze(-1).to(x.dtype)
+        out, mean, variance, count = NormReLU.apply(x, real, self.weight.unsqueeze(-2), self.bias.unsqueeze(-2), _EPS)
+        self._remember(mean, variance, count)
+        return out
 
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         if not self.training:

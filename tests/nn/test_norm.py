@@ -1,0 +1,85 @@
+"""Batch norm with its ReLU: torch's own where every row counts, the same on the real rows where not, and the right gradients."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from planegraph.nn.norm import BatchNorm
+
+
+def made(width: int, replicas: int | None = None) -> BatchNorm:
+    torch.manual_seed(0)
+    norm = BatchNorm(width, replicas).double()
+    for tensor in (norm.weight, norm.bias, norm.running_mean):
+        torch.nn.init.normal_(tensor)
+    return norm
+
+
+def test_is_that_of_torch():
+    """Values, gradients and running averages over several batches."""
+    norm, x = made(5), torch.randn(40, 5, dtype=torch.float64, requires_grad=True)
+    mean, var = norm.running_mean.clone(), norm.running_var.clone()
+    for _ in range(3):
+        expected = F.batch_norm(x, mean, var, norm.weight, norm.bias, training=True, momentum=0.1, eps=1e-5).relu()
+        found = norm.relu(x)
+        direction = torch.randn_like(found)
+        wanted = torch.autograd.grad((expected * direction).sum(), (x, norm.weight, norm.bias))
+        given = torch.autograd.grad((found * direction).sum(), (x, norm.weight, norm.bias))
+        for a, b in zip((found, norm.running_mean, norm.running_var, *given), (expected, mean, var, *wanted), strict=True):
+            torch.testing.assert_close(a, b, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("replicas", [None, 3])
+def test_rows_that_do_not_count(replicas):
+    """As if they were not there, whatever is in them; their gradient is 0. A replica with one real row, and one with none."""
+    norm, lead = made(4, replicas), () if replicas is None else (replicas,)
+    x = torch.randn(*lead, 20, 4, dtype=torch.float64, requires_grad=True)
+    mask = torch.rand(*lead, 20) < 0.6
+    if replicas:
+        mask[1], mask[2] = torch.arange(20) == 3, False
+    out = norm.relu(x, mask)
+    direction = torch.randn_like(out)
+    (gradient,) = torch.autograd.grad((out * direction).sum(), x)
+    assert torch.isfinite(out).all()
+    assert (gradient[~mask] == 0).all()
+    for k in range(replicas or 1):
+        alone, rows = made(4, replicas), x[k] if replicas else x
+        real = rows[mask[k] if replicas else mask].detach().requires_grad_()
+        if len(real) == 0:
+            continue
+        weight, bias = (t[k] if replicas else t for t in (alone.weight, alone.bias))
+        centred = real - real.mean(0)
+        value = (weight * centred / (centred.square().mean(0) + 1e-5).sqrt() + bias).relu()
+        here = mask[k] if replicas else mask
+        torch.testing.assert_close((out[k] if replicas else out)[here], value)
+        (wanted,) = torch.autograd.grad((value * (direction[k] if replicas else direction)[here]).sum(), real)
+        torch.testing.assert_close((gradient[k] if replicas else gradient)[here], wanted, rtol=1e-9, atol=1e-9)
+    if replicas:  # one row has a mean and no variance; none has neither
+        start = made(4, replicas)
+        torch.testing.assert_close(norm.running_var[1:], start.running_var[1:])
+        torch.testing.assert_close(norm.running_mean[2], start.running_mean[2])
+        torch.testing.assert_close(norm.running_mean[1], 0.9 * start.running_mean[1] + 0.1 * x[1, 3])
+
+
+@pytest.mark.parametrize("masked", [False, True])
+def test_numerical_gradients(masked):
+    norm, x = made(3, 2), torch.randn(2, 7, 3, dtype=torch.float64, requires_grad=True)
+    mask = torch.tensor([[True] * 5 + [False] * 2, [True] * 7]) if masked else None
+    weight, bias = (t.detach().clone().requires_grad_() for t in (norm.weight, norm.bias))
+    assert torch.autograd.gradcheck(lambda *args: norm_relu(norm, *args, mask), (x, weight, bias))
+
+
+def norm_relu(norm: BatchNorm, x, weight, bias, mask):
+    return torch.func.functional_call(_Relu(norm), {"norm.weight": weight, "norm.bias": bias}, (x, mask))
+
+
+class _Relu(torch.nn.Module):
+    def __init__(self, norm: BatchNorm) -> None:
+        super().__init__()
+        self.norm = norm
+
+    def forward(self, x, mask):
+        out = self.norm.relu(x, mask)
+        return out if mask is None else out * mask.unsqueeze(-1)
