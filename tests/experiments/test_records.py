@@ -8,7 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from planegraph.experiments.records import RecordError, lane_name, read_record, read_records, write_measure, write_record
+from planegraph.experiments.records import (
+    RecordError,
+    checked_record,
+    lane_name,
+    read_record,
+    read_records,
+    write_measure,
+    write_record,
+)
 from planegraph.nn import BasePlanE
 from planegraph.train import load_settings
 from planegraph.train.log import read_log
@@ -109,6 +117,11 @@ def other_best_epoch(result):
     lane["best_epoch"] = 1 if lane["best_epoch"] != 1 else 2
 
 
+def faster(folder: Path) -> None:
+    for name in ("result.json", "record.json"):
+        edit_json(folder / name, lambda values: values.update(seconds=values["seconds"] / 100))
+
+
 def lane_twice(result):
     result["lanes"][1] = dict(result["lanes"][0])
 
@@ -184,11 +197,59 @@ def test_predictions_may_not_vanish(record):
         read_record(record).check()
 
 
+def test_the_time_is_that_of_the_log(record):
+    faster(record)
+    with pytest.raises(RecordError, match=r"result\.json: seconds is .*; the log gives"):
+        checked_record(record)
+
+
+def test_the_log_has_times(record):
+    edit_lines(record / "log.csv", lambda lines: [lines[0], *(line.rpartition(",")[0] + ",\n" for line in lines[1:])])
+    with pytest.raises(RecordError, match=r"log\.csv: epoch 1: seconds are missing"):
+        checked_record(record)
+
+
+DAMAGED = {
+    "a lane without seed": ("result.json", lambda r: r["lanes"][0].pop("seed")),
+    "a mean that is a word": ("result.json", lambda r: r["test"].update(mean="small")),
+    "lanes that are a number": ("result.json", lambda r: r.update(lanes=3)),
+    "no parameters": ("record.json", lambda r: r.pop("parameters")),
+    "a machine that is a word": ("record.json", lambda r: r.update(machine="mine")),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_damage_is_named(record, what):
+    file, change = DAMAGED[what]
+    edit_json(record / file, change)
+    with pytest.raises(RecordError) as error:
+        read_records(record.parent)
+    assert str(record) in str(error.value)
+
+
+@pytest.mark.parametrize("file", ["log.csv", "predictions.csv"])
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"id,true\n"])
+def test_files_that_hold_something_else_are_named(record, file, content):
+    (record / file).write_bytes(content)
+    with pytest.raises(RecordError) as error:
+        read_records(record.parent)
+    assert str(record) in str(error.value)
+
+
+def test_no_folder_is_no_empty_folder(tmp_path):
+    with pytest.raises(RecordError, match=r"there is no folder .* of records"):
+        read_records(tmp_path / "recrods")
+
+
 def test_measures(tmp_path):
-    folder = write_measure([{"graph": "1k", "seconds": 0.5}], tmp_path, "tiger", 3.0, "cpu", notes="a note")
+    row = {"graph": "1k", "nodes": 1000, "edges": 2000}
+    row |= {"preprocessing_seconds": 0.5, "baseplane_epoch_seconds": 0.2, "gin_epoch_seconds": 0.1}
+    folder = write_measure([row], tmp_path, "tiger", 3.0, "cpu", notes="a note")
     found = read_record(folder)
     found.check()
-    assert found.result == {"notes": "a note", "rows": [{"graph": "1k", "seconds": 0.5}]}
+    assert found.result == {"notes": "a note", "rows": [row]}
+    with pytest.raises(RecordError, match="a row has no nodes"):
+        write_measure([{"graph": "1k"}], tmp_path, "tiger", 3.0, "cpu")
     assert found.settings is None
     with pytest.raises(RecordError, match="rows must be"):
         write_measure([], tmp_path, "tiger", 3.0, "cpu")

@@ -9,7 +9,7 @@ import pytest
 
 from planegraph.cli import main
 from planegraph.experiments.configs import load_config
-from planegraph.experiments.published import MEASURES, TABLES, Published, Table, table
+from planegraph.experiments.published import EXPRESSIVENESS_BAR, MEASURES, TABLES, Published, Table, table
 from planegraph.experiments.records import Record, RecordError, write_measure, write_record
 from planegraph.experiments.tables import results_text, write_tables
 from planegraph.experiments.verdicts import judge, out_of_order
@@ -104,7 +104,7 @@ def test_results(runs, records, tmp_path):
     assert "not run: later" in text
     assert "preprocessing under 0.05 s: missed by 0.01 s" in text
     assert "| 2k | 10 | 20 | 2 ms | 20 ms | 10 ms | 2.0 |" in text
-    assert "bar: BasePlanE tells all pairs apart: reached" in text
+    assert "bar: BasePlanE tells all pairs apart: incomplete: EXP, CEXP, planar pairs, BREC, planar pairs, all" in text
     assert "## Further records" in text
     assert "| something-else | cubic | accuracy " in text
     assert "CoSp-PPGN 0.050" in text
@@ -147,5 +147,20 @@ def test_reasons_are_checked(tmp_path, text, words):
 
 
 def test_without_any_record(tmp_path):
-    text = results_text(tmp_path / "none", tmp_path / "results.md")
+    empty = tmp_path / "none"
+    empty.mkdir()
+    text = results_text(empty, tmp_path / "results.md")
     assert "0 of 1 | 1 not run" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [({}, "reached"), ({"baseplane_told_apart": 1}, "missed on EXP"), ({"pairs": 1}, "incomplete: EXP")]
+)
+def test_the_bar_of_expressiveness_wants_every_set(tmp_path, change, words):
+    rows = [
+        {"set": name, "graphs": 2, "pairs": n, "baseplane_told_apart": n, "gin_told_apart": 0}
+        for name, n in EXPRESSIVENESS_BAR.items()
+    ]
+    rows[0] |= change
+    write_measure([row | {"baseplane_smallest_gap": 1e-3} for row in rows], tmp_path, "expressiveness", 5.0, "cpu", notes="")
+    assert f"tells all pairs apart: {words}\n" in results_text(tmp_path, tmp_path / "results.md")

@@ -207,6 +207,11 @@ def test_svg_files(tmp_path):
         ("settings.yaml", "a: [", "settings.yaml is no YAML"),
         ("settings.yaml", "- 1", "must be a table of settings; found list"),
         ("result.json", "{", "result.json is no JSON"),
+        ("result.json", "[]", "is damaged, or none of a run"),
+        ("result.json", '{"a": 1}', "is damaged, or none of a run"),
+        ("machine.json", '{"sessions": 3}', "is damaged, or none of a run"),
+        ("log.jsonl", '{"epoch": 1}', "is damaged, or none of a run"),
+        ("log.jsonl", "[1]", "is damaged, or none of a run"),
         ("models/seed0/test.safetensors", "nothing", "holds no predictions"),
     ],
 )

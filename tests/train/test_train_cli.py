@@ -43,6 +43,8 @@ def test_trouble_is_explained(tmp_path, capsys):
         (["train", "counting", "--set", "train.lr=fast", *out], "train.lr must be a number"),
         (["train", "counting", "--config", str(tmp_path / "none.yaml"), *out], "none.yaml"),
         (["train", "counting", "--set", "options.colour=3", *FAST, *out], "options of the task counting"),
+        (["train", "counting", "--set", "task=other", *out], "--set makes the task other, but counting was asked for"),
+        (["train", "counting", "--set", "model_class=GINE", *FAST, *out], "GINE reads edge features"),
     ]:
         assert main(arguments) in (2, 3)
         assert words in capsys.readouterr().err

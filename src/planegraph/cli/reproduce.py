@@ -52,12 +52,13 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
         help="replace settings; the record says so",
     )
     parser.add_argument(
-        "--nodes", metavar="N", type=int, default=8, help="expressiveness: planar graphs of up to N nodes (default: 8)"
+        "--nodes", metavar="N", type=int, default=9, help="expressiveness: planar graphs of up to N nodes (default: 9)"
     )
     parser.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="go on with an interrupted run")
     parser.add_argument("--again", action="store_true", help="run what has a record, too")
     parser.add_argument("--from-run", metavar="RUN", help="make a record of this folder of a finished run, and train nothing")
     parser.add_argument("--name", metavar="NAME", help="with --from-run: the record's name, that of its config")
+    parser.add_argument("--note", metavar="TEXT", default="", help="with --from-run: what readers of the tables should know")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     parser.set_defaults(run=run)
 
@@ -138,7 +139,7 @@ def _from_run(args: argparse.Namespace) -> int:
         raise UsageError("--from-run RUN and --name NAME go together")
     if args.table:
         raise UsageError("--from-run makes one record; leave TABLE out")
-    folder = write_record(args.from_run, args.records, args.name)
+    folder = write_record(args.from_run, args.records, args.name, note=args.note)
     write_tables(Path(args.records), Path(args.out))
     known = "" if args.name in config_names() else f" (there is no configs/{args.name}.yaml)"
     sys.stdout.write(f"recorded in {folder}{known}\n")

@@ -97,7 +97,10 @@ def _settings(args: argparse.Namespace) -> RunSettings:
     if settings.task != args.task:
         raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}")
     seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
-    return settings.with_overrides([*args.overrides, *seeds])
+    settings = settings.with_overrides([*args.overrides, *seeds])
+    if settings.task != args.task:
+        raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for")
+    return settings
 
 
 def _task(settings: RunSettings, root: str | None) -> Task:

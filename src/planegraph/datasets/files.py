@@ -57,7 +57,7 @@ def fetch(files: Sequence[RawFile], root: Path, dataset: str, download: bool = T
         raise MissingDataError(missing_message(dataset, missing, root))
     for file in files:
         if file in missing:
-            _download(file, root)
+            _download(file, root, dataset)
         else:
             check_sum(file, root / file.path)
     return {file.path: root / file.path for file in files}
@@ -72,12 +72,15 @@ def missing_message(dataset: str, missing: Sequence[RawFile], root: Path) -> str
     return "\n".join(lines)
 
 
-def _download(file: RawFile, root: Path) -> None:
+def _download(file: RawFile, root: Path, dataset: str) -> None:
     target = root / file.path
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
     try:
-        _receive(file.url, temporary, target.name)
+        try:
+            _receive(file.url, temporary, target.name)
+        except MissingDataError as error:
+            raise MissingDataError(f"{error}\n{missing_message(dataset, [file], root)}") from None
         check_sum(file, temporary)
         os.replace(temporary, target)
     finally:

@@ -3,7 +3,7 @@
 - the lanes are all seeds times all folds, each once; the log has every epoch of every lane, once
 - the best epoch of a lane is the best of the log (an error, or one minus an accuracy; where these tie, the smaller loss), and the
   validation figure is the log's at that epoch
-- the test figure is what the predictions give, where they are kept
+- the test figure is what the predictions give, where they are kept; the time is that of the log and no more than its test may take
 - mean and standard deviation are those of the lanes, and ``record.json`` says what ``result.json`` and ``settings.yaml`` do
 
 The log has six digits, so figures are compared to that. O(size of the record).
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .records import Record, Row
 
 _FACTS = ("commit", "dirty", "date", "command", "machine", "seconds", "lanes")
+_MEASURED = {
+    "tiger": ("graph", "nodes", "edges", "preprocessing_seconds", "baseplane_epoch_seconds", "gin_epoch_seconds"),
+    "expressiveness": ("set", "graphs", "pairs", "baseplane_told_apart"),
+}
 _MACHINE = ("device", "cpu", "cores", "memory_gb", "python", "torch", "planegraph")
 _DIGITS = 5e-6  # half a unit of the sixth digit, relative
 
@@ -36,11 +40,15 @@ def check_record(record: Record) -> None:
         rows = record.result.get("rows")
         sound = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
         _require(record, "result.json", bool(sound), "rows must be a list of objects, at least one")
+        for key in _MEASURED.get(record.name, ()):
+            _require(record, "result.json", all(key in row for row in rows), f"a row has no {key}")
         return
+    _require(record, "record.json", isinstance(record.facts.get("parameters"), int), "parameters is missing, or no whole number")
     for key in ("task", "metric", "model_class", "test", "val", "seconds", "lanes"):
         _require(record, "result.json", key in record.result, f"{key} is missing")
     _check_lanes(record)
     _check_log(record)
+    _check_seconds(record)
     _check_summary(record)
     _check_predictions(record)
 
@@ -81,6 +89,25 @@ def _check_log(record: Record) -> None:
             sound = all(v is not None and math.isfinite(v) for v in numbers)
             _require(record, "log.csv", sound, f"{name}, epoch {row['epoch']}: a number is missing or not finite")
         _check_best(record, lane, rows, name)
+
+
+def _check_seconds(record: Record) -> None:
+    """The time of the run is not less than that of its last epoch in the log, and not much more; groups follow one another."""
+    last: dict[tuple[Any, Any], float] = {}
+    for row in record.log:
+        key = (row["seed"], row["fold"])
+        sound = row["seconds"] is not None and row["seconds"] >= last.get(key, 0)
+        _require(record, "log.csv", sound, f"epoch {row['epoch']}: seconds are missing or go back")
+        last[key] = row["seconds"]
+    said, logged = record.result["seconds"], set(last.values())  # lanes of a group share their clock
+    least, most = max(logged), sum(logged) * 1.5 + 60
+    sound = least * (1 - _DIGITS) - 1e-3 <= said <= most
+    _require(
+        record,
+        "result.json",
+        sound,
+        f"seconds is {said:.6g}; the log gives {least:.6g}, and with its groups no more than {most:.6g}",
+    )
 
 
 def _check_best(record: Record, lane: Mapping[str, Any], rows: Sequence[Row], name: str) -> None:

@@ -237,6 +237,14 @@ MEASURES: tuple[Measured, ...] = (
 TIGER_BAR = 0.05
 """Seconds of preprocessing for the 25k graph."""
 
+EXPRESSIVENESS_BAR = {
+    "EXP": 600,
+    "CEXP, planar pairs": 467,
+    "BREC, planar pairs": 31,
+    "all connected planar graphs of up to 9 nodes": 78634 * 78633 // 2,
+}
+"""Pairs of each set that must be told apart."""
+
 TABLE_NAMES = (*(table.name for table in TABLES), *(measure.name for measure in MEASURES))
 
 

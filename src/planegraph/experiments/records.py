@@ -7,7 +7,7 @@
     log.csv           a row for each lane and epoch: epoch, seed, fold, loss, rate, val, val_loss, seconds
     predictions.csv   id and target of each graph of the test part, and what each lane predicts; for tasks with one output
     report.html       learning curves and predictions, for people
-    record.json       name, kind, commit, date, command, machine, seconds, lanes, parameters, overrides, sessions
+    record.json       name, kind, commit, date, command, machine, seconds, lanes, parameters, overrides, sessions, note (if any)
 
 A record of something measured (kind "measure") has ``record.json`` and ``result.json`` with its rows. Numbers in CSV have six significant
 digits. ``record.json`` is written last and removed first: a folder without it is no record. :meth:`Record.check` (checks.py) recomputes
@@ -77,14 +77,18 @@ class Record:
 # ---- writing ----------------------------------------------------------------------------------------------------------------------
 
 
-def write_record(run_folder: str | PathLike[str], records_root: str | PathLike[str], name: str, command: str | None = None) -> Path:
+def write_record(
+    run_folder: str | PathLike[str], records_root: str | PathLike[str], name: str, command: str | None = None, note: str = ""
+) -> Path:
     """Keeps a finished run as ``records_root/name``; RecordError, and nothing written, if it is not finished or does not add up.
 
     Args:
         command: what made it; that of the run's last session by default.
+        note: what a reader of the tables should know of this run.
     """
     run, folder = Path(run_folder), Path(records_root) / name
     made = _of_run(run, folder, name, command)
+    made.facts.update({"note": note} if note else {})
     made.check()
     texts = {"result.json": _json(made.result), "log.csv": _csv(LOG, ([r[c] for c in LOG] for r in made.log))}
     if made.predictions:
@@ -217,14 +221,26 @@ def read_record(folder: str | PathLike[str]) -> Record:
     return Record(folder, facts, result, settings, log, _read_predictions(folder / "predictions.csv"))
 
 
+def checked_record(folder: str | PathLike[str]) -> Record:
+    """The record of a folder, checked; RecordError, whatever its files hold instead of one."""
+    try:
+        record = read_record(folder)
+        record.check()
+        return record
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, RecordError):
+            raise
+        raise RecordError(
+            f"{folder} is damaged: {type(error).__name__} {error}; planegraph reproduce --again makes it anew"
+        ) from None
+
+
 def read_records(root: str | PathLike[str]) -> dict[str, Record]:
     """All records of a folder by name, each of them checked."""
-    found = {}
-    for path in sorted(Path(root).iterdir()) if Path(root).is_dir() else []:
-        if path.is_dir() and not path.name.startswith("."):
-            found[path.name] = read_record(path)
-            found[path.name].check()
-    return found
+    if not Path(root).is_dir():
+        raise RecordError(f"there is no folder {root} of records; planegraph reproduce TABLE makes one")
+    folders = [path for path in sorted(Path(root).iterdir()) if path.is_dir() and not path.name.startswith(".")]
+    return {path.name: checked_record(path) for path in folders}
 
 
 def _read_predictions(path: Path) -> dict[str, list[float | None]]:

@@ -15,7 +15,7 @@ from ..train.distributed import default_device
 from ..train.settings import RunSettings
 from .configs import load_config
 from .published import MEASURES, TABLE_NAMES, config_names_of
-from .records import read_record, write_measure, write_record
+from .records import checked_record, read_record, write_measure, write_record
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def has_record(plan: Plan, name: str) -> bool:
     folder = plan.records / name
     if not (folder / "record.json").is_file():
         return False
-    read_record(folder).check()
+    checked_record(folder)
     return True
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from ..data.format import replace_files
 from ..errors import PlanegraphError
 from ..train.settings import RunSettings
-from .published import MEASURES, TABLE_NAMES, TABLES, TIGER_BAR, Measured, Published, Table
+from .published import EXPRESSIVENESS_BAR, MEASURES, TABLE_NAMES, TABLES, TIGER_BAR, Measured, Published, Table
 from .records import Record, RecordError, read_records
 from .verdicts import Verdict, figure, judge, out_of_order
 
@@ -27,7 +27,8 @@ Written by `planegraph tables` from the folders in `records/`; to change it, cha
 of a table (docs/experiments.md).
 
 Our figure is that of the test part at the epoch that was best on validation: mean ± standard deviation over n seeds or folds. The test
-part is looked at once, after the last epoch, and never selects anything. Times are of the whole run, all seeds together.
+part is looked at once, after the last epoch, and never selects anything. Times are those
+of the run, all seeds together, from set-up to test; imports are not counted, nor what a killed process had done since its checkpoint.
 """
 
 
@@ -75,7 +76,7 @@ def read_reasons(records_root: Path) -> dict[str, str]:
         found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
     except FileNotFoundError:
         return {}
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RecordError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
         raise RecordError(f"{path} must hold lines of the form NAME: reason")
@@ -112,6 +113,7 @@ def _section(table: Table, records: Mapping[str, Record], reasons: Mapping[str, 
     lines += ["", _markdown([list(_HEAD), *rows])]
     lines += [f"- {name}: {text}" for name, text in table.others.items()]
     found = [records[row.name] for row in table.rows if row.name in records]
+    lines += [f"- {r.name}: {r.facts['note']}" for r in found if r.facts.get("note")]
     lines += [f"- data: {note}" for note in dict.fromkeys(r.result["notes"] for r in found if r.result.get("notes"))]
     if table.ordered:
         means = {r.name: figure(table, r)[0] for r in found}
@@ -183,6 +185,10 @@ def _measure_verdict(measure: Measured, record: Record | None, reason: str) -> V
             return Verdict("incomplete", "incomplete: the 25k graph is missing")
         missing = largest["preprocessing_seconds"] - TIGER_BAR
         return Verdict("reached", "reached") if missing <= 0 else Verdict("missed", f"missed by {missing:.2g} s")
+    pairs = {row["set"]: row["pairs"] for row in rows}
+    short = [name for name, wanted in EXPRESSIVENESS_BAR.items() if pairs.get(name, 0) < wanted]
+    if short:
+        return Verdict("incomplete", f"incomplete: {', '.join(short)}")
     failed = [row["set"] for row in rows if row["baseplane_told_apart"] != row["pairs"]]
     return Verdict("missed", f"missed on {', '.join(failed)}") if failed else Verdict("reached", "reached")
 

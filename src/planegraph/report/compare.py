@@ -12,14 +12,19 @@ from .curves import learning_curves
 from .markup import Markup, join, tag
 from .page import cards, figures, section, table, text, write_page
 from .plot import COLOURS
-from .run_files import Run, read_run
+from .run_files import Run, damage_named, read_run
 from .run_page import flat, lane_table, machine_part, prediction_figures
 from .texts import duration, metric_name, spread
 
 
 def side_by_side(run_folders: Sequence[str | PathLike[str]], path: str | PathLike[str]) -> Path:
     """Writes a page that compares runs of one task, finished or not, and gives its path."""
-    runs = [read_run(folder) for folder in run_folders]
+    with damage_named(", ".join(map(str, run_folders))):
+        return _side_by_side([read_run(folder) for folder in run_folders], Path(path))
+
+
+def _side_by_side(runs: list[Run], path: Path) -> Path:
+    """The page."""
     if not runs:
         raise PlanegraphError("there is no run to compare; at least one folder of a run is needed")
     tasks = sorted({run.task for run in runs})

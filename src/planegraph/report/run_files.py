@@ -6,7 +6,8 @@ Nothing else is looked at: no dataset, no weights. What an unfinished run does n
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -94,6 +95,18 @@ class Run:
         if self.result is not None:
             return float(self.result["seconds"])
         return sum(c.seconds for c in self.curves)
+
+
+@contextmanager
+def damage_named(folder: str | PathLike[str]) -> Iterator[None]:
+    """Whatever files of a run hold instead of what they should becomes a FormatError that names its folder."""
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+        if isinstance(error, PlanegraphError):
+            raise
+        where = " ".join(str(error).split())
+        raise FormatError(f"a file of the run {folder} is damaged, or none of a run: {type(error).__name__} {where}") from None
 
 
 def read_run(folder: str | PathLike[str]) -> Run:

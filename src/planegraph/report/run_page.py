@@ -16,7 +16,7 @@ from .markup import Markup, join, tag
 from .page import cards, facts, figures, section, table, write_page
 from .plot import COLOURS, Figure
 from .roc import roc
-from .run_files import Run, read_run
+from .run_files import Run, damage_named, read_run
 from .scatter import scatters
 from .texts import duration, figure, metric_name, number, several, spread
 
@@ -25,8 +25,12 @@ NAME = "report.html"
 
 def write_report(run_folder: str | PathLike[str], path: str | PathLike[str] | None = None) -> Path:
     """Writes the page of a run, finished or not, and gives its path; by default ``report.html`` in the run's folder."""
-    run = read_run(run_folder)
-    path = Path(run_folder) / NAME if path is None else Path(path)
+    with damage_named(run_folder):
+        return _write_report(read_run(run_folder), Path(run_folder) / NAME if path is None else Path(path))
+
+
+def _write_report(run: Run, path: Path) -> Path:
+    """The page."""
     title = f"{run.task} · {run.model}"
     write_page(
         path,
@@ -45,8 +49,10 @@ def write_report(run_folder: str | PathLike[str], path: str | PathLike[str] | No
 
 def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> list[Path]:
     """Writes each figure of a run as an SVG file, and gives their paths."""
-    run, folder = read_run(run_folder), Path(folder)
-    found = [*learning_curves([run], [run.model]), *prediction_figures(run)]
+    folder = Path(folder)
+    with damage_named(run_folder):
+        run = read_run(run_folder)
+        found = [*learning_curves([run], [run.model]), *prediction_figures(run)]
     texts = {folder / f"{f.name}.svg": (f.svg(alone=True) + "\n").encode() for f in found}
     folder.mkdir(parents=True, exist_ok=True)
     replace_files({path: lambda file, data=data: file.write(data) for path, data in texts.items()})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -42,6 +43,7 @@ class Group:
     """Everything of the lanes that share each step."""
 
     def __init__(self, task: Task, settings: RunSettings, lanes: Sequence[Lane], device: torch.device, world: World) -> None:
+        self.born = time.monotonic()
         self.task, self.settings, self.lanes, self.device, self.world = task, settings, list(lanes), device, world
         train, captured = settings.train, device.type == "cuda"
         self.model = make_models(task, settings, lanes).to(device)

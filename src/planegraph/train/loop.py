@@ -26,7 +26,7 @@ def train_group(group: Group, folder: Path, display: Display, wish: StopWish) ->
     """Trains to the end and gives each lane's result. Raises Stopped after saving, if a signal asked to; DivergedError on NaN."""
     path, progress, epochs = folder / CHECKPOINT, group.progress, group.settings.train.epochs
     log = Log(folder / "log.jsonl", progress.epoch) if group.world.first else None
-    saved, begun, before = time.monotonic(), time.monotonic(), progress.seconds
+    saved, begun, before = time.monotonic(), group.born, progress.seconds  # the set-up counts
     first_epoch = progress.epoch
     for epoch in range(progress.epoch, epochs):
         finished = train_epoch(group, epoch, wish)
@@ -45,7 +45,9 @@ def train_group(group: Group, folder: Path, display: Display, wish: StopWish) ->
         if stop and progress.epoch < epochs:
             where = f"epoch {progress.epoch + 1}, step {progress.step}"
             raise Stopped(f"stopped in {where}, and saved in {path}; --resume goes on from there", wish.signal)
-    return final_results(group)
+    results = final_results(group)
+    progress.seconds = before + time.monotonic() - begun
+    return results
 
 
 def train_epoch(group: Group, epoch: int, wish: StopWish) -> bool:

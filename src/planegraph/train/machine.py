@@ -20,6 +20,7 @@ import torch
 
 from .. import __version__
 from ..data.format import replace_files
+from ..errors import FormatError
 
 MACHINE = "machine.json"
 COMMIT = "PLANEGRAPH_COMMIT"
@@ -41,6 +42,10 @@ def read_sessions(folder: Path) -> list[dict[str, Any]]:
         return list(json.loads((folder / MACHINE).read_text(encoding="utf-8"))["sessions"])
     except FileNotFoundError:
         return []
+    except (ValueError, KeyError, TypeError) as error:
+        raise FormatError(
+            f"{folder / MACHINE} is damaged ({type(error).__name__}: {error}); without it the run goes on as well"
+        ) from None
 
 
 def session(device: torch.device | str) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import torch
 
 from .. import nn
 from ..datasets.task import FeatureSizes, Task
+from .errors import SettingsError
 from .lanes import Lane
 from .settings import RunSettings
 
@@ -28,7 +29,10 @@ def make_models(task: Task, settings: RunSettings, lanes: Sequence[Lane]) -> nn.
     config, models = config_of(task, settings), []
     for lane in lanes:
         torch.manual_seed(lane.seed)
-        models.append(model_class(settings)(config))
+        try:
+            models.append(model_class(settings)(config))
+        except ValueError as error:  # a model that cannot do with the task's features
+            raise SettingsError(f"model_class {settings.model_class} on {task.name}: {error}") from None
     model = models[0] if len(models) == 1 else model_class(settings).stack(models)
     return model.double() if settings.train.precision == "float64" else model
 
