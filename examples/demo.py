@@ -67,6 +67,7 @@ class Trainer:
     latest: dict[tuple[int, int], Record] = field(default_factory=dict)
     seen: dict[Path, tuple[int, int]] = field(default_factory=dict)
     epochs_before: int = 0
+    stopped: bool = False  # by us
     begun: tuple[float, int] | None = None  # when the first epochs of this start were done, and how many there were then
 
     def __post_init__(self) -> None:
@@ -138,6 +139,7 @@ class Trainer:
     def stop(self) -> None:
         """Asks the process to save and end."""
         if self.running():
+            self.stopped = True
             self.process.terminate()
 
     def seconds_left(self) -> float | None:
@@ -236,7 +238,7 @@ def train_both(trainers: Sequence[Trainer]) -> None:
             signal.signal(number, handler)
     for t in trainers:
         code = t.process.returncode if t.process else 0
-        if code and not (asked and code in (130, 143, -signal.SIGTERM)):
+        if code and not ((asked or t.stopped) and code in (130, 143, -signal.SIGTERM)):  # not by itself
             raise SystemExit(f"{t.name}: planegraph train ended with exit code {code}:\n{t.errors.read_text().strip()}")
     if asked and not all(t.finished for t in trainers):
         raise Interrupted
