@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import PlanegraphError
 from .formats import UsageError
+from .overrides import add_overrides
 
 if TYPE_CHECKING:
     from ..experiments.reproduce import Plan
@@ -42,15 +43,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument("--out", metavar="FILE", default="docs/results.md", help="the tables (default: docs/results.md)")
     parser.add_argument("--data-root", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
     parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="extend",
-        nargs="+",
-        default=[],
-        dest="overrides",
-        help="replace settings; the record says so",
-    )
+    add_overrides(parser, "replace settings; the record says so")
     parser.add_argument(
         "--nodes", metavar="N", type=int, default=9, help="expressiveness: planar graphs of up to N nodes (default: 9)"
     )

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
 from .formats import UsageError
+from .overrides import add_overrides
 
 if TYPE_CHECKING:
     from ..datasets.task import Task
@@ -26,15 +27,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     )
     parser.add_argument("task", metavar="TASK", help="the name of a dataset (see planegraph datasets)")
     parser.add_argument("--config", metavar="FILE", help="YAML file with settings; without it, the defaults")
-    parser.add_argument(
-        "--set",
-        metavar="KEY=VALUE",
-        action="extend",
-        nargs="+",
-        default=[],
-        dest="overrides",
-        help="settings, as in --set model.hidden=128 train.lr=0.001",
-    )
+    add_overrides(parser, "settings, as in --set model.hidden=128 train.lr=0.001")
     parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
