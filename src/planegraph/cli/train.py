@@ -12,7 +12,6 @@ from .formats import UsageError
 from .overrides import add_overrides
 
 if TYPE_CHECKING:
-    from ..datasets.task import Task
     from ..train import RunSettings
 
 
@@ -39,6 +38,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from ..experiments.reproduce import task_of
     from ..train import train
     from ..train.errors import DivergedError, Stopped
 
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         out = args.out or os.path.join("runs", args.task)
         options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
         options["tensorboard"] = args.tensorboard
-        result = train(_task(settings, args.data), settings, out, **options)
+        result = train(task_of(settings, args.data), settings, out, **options)
     except Stopped as stop:
         _say(str(stop))
         return 128 + (stop.signal or 2)
@@ -94,19 +94,6 @@ def _settings(args: argparse.Namespace) -> RunSettings:
     if settings.task != args.task:
         raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for")
     return settings
-
-
-def _task(settings: RunSettings, root: str | None) -> Task:
-    from .. import datasets
-    from ..datasets.task import Task
-
-    found = datasets.get(settings.task, root)
-    if isinstance(found, Task):
-        return found
-    try:
-        return found.task(**settings.options)
-    except TypeError as error:
-        raise UsageError(f"options of the task {settings.task}: {error}") from None
 
 
 def _say(message: str) -> None:

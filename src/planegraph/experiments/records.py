@@ -30,8 +30,10 @@ import torch
 
 from ..data.format import replace_files
 from ..errors import PlanegraphError
+from ..train import lanes
 from ..train.log import read_log
 from ..train.machine import read_sessions, session
+from ..train.models import MODELS
 from ..train.settings import RunSettings, load_settings, save_settings
 from .configs import config_names, differences
 
@@ -157,9 +159,8 @@ def _parameters(run: Path, result: Mapping[str, Any]) -> int:
     from .. import nn
 
     config = _read_json(run / "models" / lane_name(result["lanes"][0]) / "config.json")
-    cls = {"BasePlanE": nn.BasePlanE, "GIN": nn.GIN, "GINE": nn.GINE, "GCN": nn.GCN}[config["model"]]
     with torch.device("meta"):
-        model = cls(nn.PlanEConfig.from_dict(config["config"]))
+        model = MODELS[config["model"]](nn.PlanEConfig.from_dict(config["config"]))
     return sum(p.numel() for p in model.parameters())
 
 
@@ -192,8 +193,8 @@ def _report(run: Path, path: Path) -> None:
 
 
 def lane_name(lane: Mapping[str, Any]) -> str:
-    """As ``planegraph.train.Lane.name``."""
-    return f"seed{lane['seed']}" + ("" if lane["fold"] is None else f"-fold{lane['fold']}")
+    """The name of a lane of ``result.json``."""
+    return lanes.lane_name(lane["seed"], lane["fold"])
 
 
 # ---- reading ----------------------------------------------------------------------------------------------------------------------

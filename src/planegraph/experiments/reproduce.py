@@ -15,7 +15,7 @@ from ..train.distributed import default_device
 from ..train.settings import RunSettings
 from .configs import load_config
 from .published import MEASURES, TABLE_NAMES, config_names_of
-from .records import checked_record, read_record, write_measure, write_record
+from .records import Record, checked_record, write_measure, write_record
 
 
 @dataclass(frozen=True)
@@ -57,19 +57,16 @@ def names_of(table: str, only: str | None = None) -> list[str]:
     return found
 
 
-def has_record(plan: Plan, name: str) -> bool:
-    """Whether a finished record is there; a broken one is an error."""
+def finished_record(plan: Plan, name: str) -> Record | None:
+    """The record, if a finished one is there; a broken one is an error."""
     folder = plan.records / name
-    if not (folder / "record.json").is_file():
-        return False
-    checked_record(folder)
-    return True
+    return checked_record(folder) if (folder / "record.json").is_file() else None
 
 
 def reproduce(name: str, plan: Plan, command: str) -> Path | None:
     """Runs one config or measure and writes its record; None if there is one already."""
-    if has_record(plan, name) and not plan.again:
-        found = read_record(plan.records / name)
+    found = finished_record(plan, name)
+    if found is not None and not plan.again:
         other = f" (with {', '.join(found.overrides)})" if found.overrides else ""
         plan.say(f"{name}: recorded in {found.folder}{other}; --again runs it anew")
         return None
@@ -82,8 +79,11 @@ def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
     """The task that the settings name, with their options."""
     from .. import datasets
 
+    found = datasets.get(settings.task, data_root)
+    if isinstance(found, Task):
+        return found
     try:
-        return datasets.get(settings.task, data_root).task(**settings.options)
+        return found.task(**settings.options)
     except TypeError as error:
         raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
 

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import PlanEConfig
-from .dropout import Dropout
+from .dropout import make_dropout
 from .mapped import Mapped
 from .mlp import MLP
 from .model import GraphModel
@@ -93,7 +93,7 @@ class Baseline(GraphModel):
         if not self.reads_edges:
             self.edge_encoder = None
         self.layers = nn.ModuleList(self.layer(config, replicas) for _ in range(config.layers))
-        self.dropout = Dropout(config.dropout, replicas) if config.dropout else None
+        self.dropout = make_dropout(config.dropout, replicas)
         self._add_readout()
 
     def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:

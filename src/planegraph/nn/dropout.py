@@ -18,6 +18,11 @@ except ImportError:
 _WORD = 0xFFFFFFFF
 
 
+def make_dropout(p: float, replicas: int | None) -> Dropout | None:
+    """The module, or None where nothing is dropped."""
+    return Dropout(p, replicas) if p else None
+
+
 class Dropout(nn.Module):
     """In training each value becomes 0 with probability ``p``, and is divided by 1 - p otherwise.
 

@@ -45,10 +45,8 @@ class _Affine(torch.autograd.Function):
         )
 
 
-_PARTS, _ROWS = (
-    8,
-    2048,
-)  # from so many rows on, products over the rows of each replica are taken in parts: a few tiles leave a GPU idle
+_PARTS = 8  # products over the rows of each replica are taken in so many parts, as a few tiles leave a GPU idle
+_ROWS = 2048  # from so many rows on
 
 
 def _products(a: Tensor, b: Tensor) -> Tensor:

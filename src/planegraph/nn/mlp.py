@@ -14,7 +14,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import Norm
-from .dropout import Dropout
+from .dropout import make_dropout
 from .incidence import Incidence
 from .linear import Linear
 from .mapped import Mapped
@@ -43,7 +43,7 @@ class MLP(nn.Module):
         self.linears = nn.ModuleList(Linear(a, b, replicas) for a, b in pairwise(widths))
         norms = [make_norm(norm, w, replicas) for w in widths[1:-1]]
         self.norms = nn.ModuleList(n for n in norms if n is not None)
-        self.dropout = Dropout(dropout, replicas) if dropout else None
+        self.dropout = make_dropout(dropout, replicas)
 
     @property
     def first(self) -> Linear:
@@ -88,8 +88,8 @@ class SumOfMLP(MLP):
         widths: of the parts.
     """
 
-    def __init__(self, widths: Sequence[int], outputs: int, width: int, *args, **options) -> None:
-        super().__init__(sum(widths), outputs, width, *args, **options)
+    def __init__(self, widths: Sequence[int], outputs: int, width: int, **options) -> None:
+        super().__init__(sum(widths), outputs, width, **options)
         self.widths = tuple(widths)
 
     def parts_of_first(self) -> tuple[Tensor, ...]:

@@ -1,4 +1,4 @@
-"""Norms whose statistics ignore padding: batch norm over the real rows, layer norm per row, or nothing."""
+"""Norms whose statistics ignore padding: batch norm over the real rows, layer norm per row, or nothing; each with the ReLU that follows."""
 
 from __future__ import annotations
 
@@ -37,22 +37,17 @@ class _Affine(nn.Module):
         self.weight = nn.Parameter(torch.ones(*lead, width))
         self.bias = nn.Parameter(torch.zeros(*lead, width))
 
-    def _affine(self, x: Tensor) -> Tensor:
-        return x * self.weight.unsqueeze(-2) + self.bias.unsqueeze(-2)
-
-    def relu(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        """The norm, then ReLU."""
-        return torch.relu(self(x, mask))
-
 
 class LayerNorm(_Affine):
     """Each row to mean 0 and variance 1, then an affine map."""
 
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+    def relu(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The norm, then ReLU."""
         mean = x.mean(-1, keepdim=True)
         centred = x - mean
         variance = centred.square().mean(-1, keepdim=True)
-        return self._affine(centred * torch.rsqrt(variance + _EPS))
+        normed = centred * torch.rsqrt(variance + _EPS)
+        return torch.relu(normed * self.weight.unsqueeze(-2) + self.bias.unsqueeze(-2))
 
 
 class BatchNorm(_Affine):
@@ -71,7 +66,8 @@ class BatchNorm(_Affine):
     def relu(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """The norm, then ReLU, in one."""
         if not self.training:
-            return super().relu(x, mask)
+            scale = self.weight * torch.rsqrt(self.running_var + _EPS)
+            return torch.addcmul((self.bias - self.running_mean * scale).unsqueeze(-2), x, scale.unsqueeze(-2)).relu()
         if triton_norm is not None and triton_norm.can_fuse(x):
             own = (self.weight, self.bias, self.running_mean, self.running_var)
             return triton_norm.norm_relu(x, mask, *own, self.momentum, _EPS)
@@ -79,25 +75,6 @@ class BatchNorm(_Affine):
         out, mean, variance, count = NormReLU.apply(x, real, self.weight.unsqueeze(-2), self.bias.unsqueeze(-2), _EPS)
         self._remember(mean, variance, count)
         return out
-
-    def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
-        if not self.training:
-            scale = self.weight * torch.rsqrt(self.running_var + _EPS)
-            return torch.addcmul((self.bias - self.running_mean * scale).unsqueeze(-2), x, scale.unsqueeze(-2))
-        if mask is None:
-            count = x.new_full((1, 1), float(x.shape[-2]))
-            real = None
-        else:
-            real = mask.unsqueeze(-1).to(x.dtype)
-            count = real.sum(-2, keepdim=True)
-        at_least_one = count.clamp(min=1)
-        mean = (x if real is None else x * real).sum(-2, keepdim=True) / at_least_one
-        centred = x - mean
-        if real is not None:
-            centred = centred * real
-        variance = centred.square().sum(-2, keepdim=True) / at_least_one
-        self._remember(mean.detach(), variance.detach(), count)
-        return self._affine(centred * torch.rsqrt(variance + _EPS))
 
     def _remember(self, mean: Tensor, variance: Tensor, count: Tensor) -> None:
         some, several = (count > 0).to(mean.dtype), (count > 1).to(mean.dtype)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from torch import Tensor, nn
 
 from .config import PlanEConfig
-from .dropout import Dropout
+from .dropout import make_dropout
 from .incidence import add_sums
 from .linear import linear, matvec
 from .mapped import Mapped
@@ -60,9 +60,10 @@ class Update(nn.Module):
                 self.add_module(_G[term], MLP(d, d, config.width, depth=config.g_depth, **options))
         self.g5 = None
         if config.neighbours and config.edge_features is not None:
-            self.g5 = SumOfMLP((d, d), d, config.width, config.mlp_depth, config.inner_norm, replicas=replicas)
+            inner = {"depth": config.mlp_depth, "norm": config.inner_norm, "replicas": replicas}
+            self.g5 = SumOfMLP((d, d), d, config.width, **inner)
         self.f = MLP(len(self.terms) * d, d, config.width, depth=config.mlp_depth, **options)
-        self.dropout = Dropout(config.dropout, replicas) if config.dropout else None
+        self.dropout = make_dropout(config.dropout, replicas)
 
     def forward(
         self, h: Mapped, edges: Mapped | None, hat: Mapped | None, tilde: Mapped | None, bar: Mapped | None, s: Structure

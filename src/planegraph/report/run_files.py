@@ -17,7 +17,7 @@ import numpy as np
 import yaml
 
 from ..errors import FormatError, PlanegraphError
-from ..train.lanes import Lane
+from ..train.lanes import lane_name
 from ..train.log import read_log
 
 Kind = Literal["regression", "binary", "multiclass"]
@@ -146,7 +146,7 @@ def _curves(folder: Path) -> list[Curve]:
     for path in [folder / "log.jsonl", *further]:
         lanes: dict[str, list[dict[str, Any]]] = {}
         for record in read_log(path):
-            lanes.setdefault(Lane(record["seed"], record["fold"], {}).name, []).append(record)
+            lanes.setdefault(lane_name(record["seed"], record["fold"]), []).append(record)
         for k, (name, records) in enumerate(lanes.items()):
             found.append(_curve(name, records, float(records[-1]["seconds"]) if k == 0 else 0.0))
     return sorted(found, key=lambda c: (c.seed, -1 if c.fold is None else c.fold))

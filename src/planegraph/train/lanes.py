@@ -18,6 +18,11 @@ from .settings import TrainSettings
 PARTS = ("train", "val", "test")
 
 
+def lane_name(seed: int, fold: int | None) -> str:
+    """For files and messages: ``seed3`` or ``seed3-fold0``."""
+    return f"seed{seed}" + ("" if fold is None else f"-fold{fold}")
+
+
 @dataclass(frozen=True)
 class Lane:
     """One seed on one split; ``fold`` is None if the task has no folds."""
@@ -28,8 +33,8 @@ class Lane:
 
     @property
     def name(self) -> str:
-        """For files and messages: ``seed3`` or ``seed3-fold0``."""
-        return f"seed{self.seed}" + ("" if self.fold is None else f"-fold{self.fold}")
+        """See :func:`lane_name`."""
+        return lane_name(self.seed, self.fold)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Lane) and self.name == other.name

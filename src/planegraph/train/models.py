@@ -12,10 +12,12 @@ from .errors import SettingsError
 from .lanes import Lane
 from .settings import RunSettings
 
+MODELS: dict[str, type[nn.GraphModel]] = {model.__name__: model for model in (nn.BasePlanE, nn.GIN, nn.GINE, nn.GCN)}
+
 
 def model_class(settings: RunSettings) -> type[nn.GraphModel]:
     """The class that the settings name."""
-    return {"BasePlanE": nn.BasePlanE, "GIN": nn.GIN, "GINE": nn.GINE, "GCN": nn.GCN}[settings.model_class]
+    return MODELS[settings.model_class]
 
 
 def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:
