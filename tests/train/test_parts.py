@@ -74,6 +74,31 @@ def test_the_average_follows_the_weights():
     torch.testing.assert_close(state.average, expected)
 
 
+def test_statistics_of_norms_are_averaged_with_the_weights_they_belong_to():
+    """By hand: the average of copies of all weights and statistics is what is validated, and it does not disturb training."""
+    task = regression()
+    settings = small(ema=0.9).with_overrides(["model.norm=batch"])
+    state = State(make_models(task, settings, lanes_of(task, settings.train)), settings.train)
+    state.rate.fill_(0.01)
+    step = TrainingStep(task, state, World())
+    expected = {name: value.clone() for name, value in state.chosen().items()}
+    for k in range(12):
+        batch = task.dataset[np.arange(6) + k % 3]
+        batch.attrs["weight"] = torch.ones(6)
+        step(batch)
+        decay = min(0.9, (2 + k) / (11 + k))
+        for name, value in state.model.state_dict().items():
+            expected[name] = decay * expected[name] + (1 - decay) * value
+    before = {name: value.clone() for name, value in state.model.state_dict().items()}
+    with state.averaged():
+        inside = {name: value.clone() for name, value in state.model.state_dict().items()}
+    assert any(name.endswith("running_var") for name in expected)
+    for name, value in expected.items():
+        torch.testing.assert_close(inside[name], value)
+        torch.testing.assert_close(state.chosen()[name], value)
+        assert torch.equal(state.model.state_dict()[name], before[name])
+
+
 @pytest.mark.parametrize("loss", ["l1", "mse", "rmse"])
 def test_the_factor_makes_the_gradient_of_the_whole_loss(loss):
     task = replace(regression(), loss=loss, output="sigmoid")

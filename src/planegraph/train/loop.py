@@ -90,13 +90,8 @@ def end_epoch(group: Group, epoch: int) -> list[Record]:
 def validate(group: Group, epoch: int) -> list[dict[str, float]]:
     """The validation of the weights, or of their average."""
     state = group.state
-    kept = None
-    if state.average is not None:
-        kept = state.weights.clone()
-        state.weights.copy_(state.average)
-    found = group.evaluate("val")
-    if kept is not None:
-        state.weights.copy_(kept)
+    with state.averaged():
+        found = group.evaluate("val")
     for lane, values in zip(group.lanes, found, strict=True):
         if not math.isfinite(values["loss"]) or not math.isfinite(values["error"]):
             group.diverged(lane, f"the validation loss after epoch {epoch + 1}")

@@ -1,11 +1,15 @@
-"""What a step changes: the weights of all lanes, Adam's moments, an average of the weights, and the sums of the epoch.
+"""What a step changes: the weights of all lanes, Adam's moments, averages over the steps, and the sums of the epoch.
 
 All weights lie in one vector, of which the parameters are views, and so do gradients and moments: an update is a dozen kernels whatever
-the model. What belongs to a lane (rate, norm of its gradient) is a value per lane, spread over the elements by ``lane_of``. Everything
-is a tensor that is changed in place, so that the step can be captured and replayed; ``tensors()`` names them all for a checkpoint.
+the model. The running statistics of norms lie in another; where the weights are averaged, so are these, for they belong together. What
+belongs to a lane (rate, norm of its gradient) is a value per lane, spread over the elements by ``lane_of``. Everything is a tensor that is
+changed in place, so that the step can be captured and replayed; ``tensors()`` names them all for a checkpoint.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -29,25 +33,21 @@ class State:
         named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
         named.sort(key=lambda item: item[1].numel() % _ALIGN != 0)  # stable: what keeps the alignment stands first
         self.names, self.parameters = [n for n, _ in named], [p for _, p in named]
-        self.weights = torch.cat([p.detach().reshape(-1) for p in self.parameters])
-        self._lay_out()
+        self.weights = _as_views_of_one(self.parameters)
+        self.running_names = [name for name, b in self.buffers().items() if b.is_floating_point()]
+        self.running = _as_views_of_one([self.buffers()[name] for name in self.running_names]).to(self.weights)  # moves none or ()
         like = self.weights
         lane = torch.arange(self.lanes, device=like.device)
         sizes = [p.numel() // self.lanes for p in self.parameters]
         self.lane_of = None if self.lanes == 1 else torch.cat([lane.repeat_interleave(size) for size in sizes])
         self.first, self.second = torch.zeros_like(like), torch.zeros_like(like)
         self.average = like.clone() if settings.ema is not None else None
+        self.running_average = self.running.clone() if settings.ema is not None else None
         self.count = torch.zeros(1, dtype=like.dtype, device=like.device)  # steps so far
         self.rate = torch.zeros(self.lanes, dtype=like.dtype, device=like.device)
         self.loss_sum = torch.zeros(self.lanes, dtype=torch.float64, device=like.device)
         self.graphs = torch.zeros_like(self.loss_sum)
         self.bad_step = torch.full((self.lanes,), -1.0, dtype=like.dtype, device=like.device)
-
-    def _lay_out(self) -> None:
-        at = 0
-        for p in self.parameters:
-            p.data = self.weights[at : at + p.numel()].view_as(p)
-            at += p.numel()
 
     def spread(self, per_lane: Tensor) -> Tensor:
         """A value per lane as a value per element of ``weights``."""
@@ -59,9 +59,7 @@ class State:
 
     def views(self, vector: Tensor) -> list[Tensor]:
         """The parts of a vector like ``weights`` that belong to the parameters."""
-        return [
-            part.view_as(p) for part, p in zip(vector.split([p.numel() for p in self.parameters]), self.parameters, strict=True)
-        ]
+        return _parts(vector, self.parameters)
 
     def update(self, gradient: Tensor) -> None:
         """One step of Adam or AdamW along the gradient (a vector like ``weights``, which is overwritten), and of the average."""
@@ -79,21 +77,56 @@ class State:
         if self.average is not None:
             decay = torch.clamp((1 + self.count) / (10 + self.count), max=s.ema)  # young averages forget the first weights quickly
             self.average.lerp_(self.weights, 1 - decay)
+            self.running_average.lerp_(self.running, 1 - decay)
+
+    @contextmanager
+    def averaged(self) -> Iterator[None]:
+        """Inside, the model has the averages, if there are any: what is validated."""
+        if self.average is None:
+            yield
+            return
+        kept = self.weights.clone(), self.running.clone()
+        self.weights.copy_(self.average)
+        self.running.copy_(self.running_average)
+        try:
+            yield
+        finally:
+            self.weights.copy_(kept[0])
+            self.running.copy_(kept[1])
 
     # ---- what is kept and compared ----------------------------------------------------------------------------------------------
 
     def buffers(self) -> dict[str, Tensor]:
-        """The running averages of norms."""
+        """What a model keeps beside its weights: the running statistics of norms, the counts of dropout."""
         kept = self.model.state_dict().keys()
         return {name: b for name, b in self.model.named_buffers() if name in kept}
 
     def tensors(self) -> dict[str, Tensor]:
         """All that a step changes, by name."""
-        names = ("weights", "first", "second", "average", "count", "loss_sum", "graphs", "bad_step")
+        names = ("weights", "first", "second", "average", "running_average", "count", "loss_sum", "graphs", "bad_step")
         own = {name: getattr(self, name) for name in names if getattr(self, name) is not None}
         return own | {f"buffer.{name}": value for name, value in self.buffers().items()}
 
     def chosen(self) -> dict[str, Tensor]:
-        """What is validated, by name: the average of the weights if there is one, and the buffers; (lanes, ...) or without lanes."""
-        vector = self.weights if self.average is None else self.average
-        return dict(zip(self.names, self.views(vector), strict=True)) | self.buffers()
+        """What is validated, by name: weights and buffers, or their averages; (lanes, ...) or without lanes."""
+        buffers = self.buffers()
+        if self.average is None:
+            return dict(zip(self.names, self.parameters, strict=True)) | buffers
+        running = [buffers[name] for name in self.running_names]
+        averages = zip(self.running_names, _parts(self.running_average, running), strict=True)
+        return dict(zip(self.names, self.views(self.average), strict=True)) | buffers | dict(averages)
+
+
+def _as_views_of_one(tensors: Sequence[Tensor]) -> Tensor:
+    """A vector with the values of the tensors, which become views of it."""
+    if not tensors:
+        return torch.empty(0)
+    vector = torch.cat([t.detach().reshape(-1) for t in tensors])
+    for tensor, part in zip(tensors, _parts(vector, tensors), strict=True):
+        tensor.data = part
+    return vector
+
+
+def _parts(vector: Tensor, like: Sequence[Tensor]) -> list[Tensor]:
+    """The vector cut into tensors of these shapes."""
+    return [part.view_as(t) for part, t in zip(vector.split([t.numel() for t in like]), like, strict=True)]
