@@ -74,6 +74,16 @@ def test_the_average_follows_the_weights():
     torch.testing.assert_close(state.average, expected)
 
 
+@pytest.mark.parametrize("ema", [None, 0.9])
+def test_what_is_chosen_needs_no_gradient(ema):
+    """Clones of parameters would hold on to the graph of a step, and a later capture on a GPU fails."""
+    task, settings = regression(), small(ema=ema).with_overrides(["model.norm=batch"])
+    model = make_models(task, settings, lanes_of(task, settings.train))
+    chosen = State(model, settings.train).chosen()
+    assert set(chosen) == set(model.state_dict())
+    assert not any(value.requires_grad for value in chosen.values())
+
+
 def test_statistics_of_norms_are_averaged_with_the_weights_they_belong_to():
     """By hand: the average of copies of all weights and statistics is what is validated, and it does not disturb training."""
     task = regression()

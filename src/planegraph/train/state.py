@@ -108,13 +108,16 @@ class State:
         return own | {f"buffer.{name}": value for name, value in self.buffers().items()}
 
     def chosen(self) -> dict[str, Tensor]:
-        """What is validated, by name: weights and buffers, or their averages; (lanes, ...) or without lanes."""
+        """What is validated, by name: weights and buffers, or their averages; (lanes, ...) or without lanes. Nothing needs a gradient:
+        copies that remember the parameters they came from would keep their autograd nodes alive, which spoils later captures."""
+        weights, running = (self.weights, self.running) if self.average is None else (self.average, self.running_average)
         buffers = self.buffers()
-        if self.average is None:
-            return dict(zip(self.names, self.parameters, strict=True)) | buffers
-        running = [buffers[name] for name in self.running_names]
-        averages = zip(self.running_names, _parts(self.running_average, running), strict=True)
-        return dict(zip(self.names, self.views(self.average), strict=True)) | buffers | dict(averages)
+        statistics = _parts(running, [buffers[name] for name in self.running_names])
+        return (
+            dict(zip(self.names, self.views(weights), strict=True))
+            | buffers
+            | dict(zip(self.running_names, statistics, strict=True))
+        )
 
 
 def _as_views_of_one(tensors: Sequence[Tensor]) -> Tensor:
