@@ -206,7 +206,7 @@ class Reference:
             terms.append([[s.bar.get(u, zero) for u in range(len(s.h))] for s in samples])
         joined = [[torch.cat(parts) for parts in zip(*mine, strict=True)] for mine in zip(*terms, strict=True)]
         for sample, h in zip(samples, self.mlp_of_all(f"{name}.f", joined), strict=True):
-            sample.h = h
+            sample.h = [old + new for old, new in zip(sample.h, h, strict=True)] if config.residual else h
 
     def g(self, name: str, samples: list[Sample], others: Callable[[int, int], Vectors]) -> list[Vectors]:
         """g(h_u + the sum of the others), for each node of each graph."""

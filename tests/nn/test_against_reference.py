@@ -44,6 +44,8 @@ OPTIONS = [
     {"g_depth": 2},
     {"g_depth": 2, "norm": "batch"},
     {"g_depth": 3, "mlp_depth": 1, "mlp_width": 3},
+    {"residual": True},
+    {"residual": True, "g_depth": 2, "norm": "batch", "layers": 5},
     {"mlp_width": 5},
     {"mlp_depth": 3, "mlp_width": 11, "norm": "layer"},
     {"mlp_per_type": True},

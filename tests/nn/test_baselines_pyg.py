@@ -41,6 +41,7 @@ OPTIONS = (
     {"norm": "batch", "pooling": "last"},
     {"norm": "layer", "mlp_depth": 3, "mlp_width": 11, "layers": 3},
     {"mlp_depth": 1},
+    {"residual": True, "norm": "batch"},
 )
 State = dict[str, torch.Tensor]
 
@@ -80,7 +81,8 @@ def pooled_by_pyg(oracle: torch.nn.Module, graphs: list[Example]) -> torch.Tenso
         of_darts = (oracle.edge_encoder(data.edge_attr, data.edge_index.shape[1]).value(),)
     sums = []
     for layer in oracle.layers:
-        h = torch.relu(layer(h, data.edge_index, *of_darts))
+        new = torch.relu(layer(h, data.edge_index, *of_darts))
+        h = h + new if oracle.config.residual else new
         sums.append(global_add_pool(h, data.batch, len(graphs)))
     return oracle.readout(torch.cat(sums if oracle.config.pooling == "all" else sums[-1:], -1))
 

@@ -21,6 +21,7 @@ OPTIONS = (
     {"norm": "layer", "mlp_depth": 3, "virtual_edge": "learned"},
     {"norm": "batch", "norm_at": "update", "mlp_width": 24},
     {"mlp_per_type": True},
+    {"residual": True, "norm": "batch", "g_depth": 2},
 )
 PLANE = [(BasePlanE, kind) for kind in KINDS]
 BASELINES = [(cls, kind) for cls, kinds in ((GCN, KINDS[:2]), (GIN, KINDS[1:]), (GINE, KINDS[1:])) for kind in kinds]

@@ -81,7 +81,7 @@ class GINELayer(GINLayer):
 
 
 class Baseline(GraphModel):
-    """Message passing along edges, a ReLU (and dropout) after each layer; subclasses say with which layer."""
+    """Message passing along edges, a ReLU (and dropout) after each layer, added to h if residual; subclasses say with which layer."""
 
     layer: type[nn.Module]
     reads_edges = False
@@ -101,7 +101,8 @@ class Baseline(GraphModel):
         out = []
         for layer in self.layers:
             x = torch.relu(layer(h, edges, s))
-            h = Mapped(x if self.dropout is None else self.dropout(x))
+            x = x if self.dropout is None else self.dropout(x)
+            h = Mapped(h.value() + x if self.config.residual else x)
             out.append(h)
         return out
 

@@ -66,6 +66,7 @@ class PlanEConfig:
         norm_momentum: how far running averages of batch norm move with each batch.
         mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
         g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.
+        residual: a layer adds to h what it computes: h + f(...), which lets deep models learn.
         mlp_per_type: an outer MLP of TriEnc for each SPQR type.
         virtual_edge: what a walk reads at a virtual edge: the ones vector of the paper, or a learned one.
         pooling: the readout sees the sums of all layers, or of the last.
@@ -92,6 +93,7 @@ class PlanEConfig:
     mlp_depth: int = 2
     mlp_width: int | None = None
     g_depth: int = 1
+    residual: bool = False
     mlp_per_type: bool = False
     virtual_edge: VirtualEdge = "ones"
     pooling: Pooling = "all"
@@ -119,7 +121,7 @@ class PlanEConfig:
                 raise ValueError(f"{name} must be a number, at least 0 and below 1; found {value!r}")
         if not isinstance(self.norm_momentum, int | float) or not 0 < self.norm_momentum <= 1:
             raise ValueError(f"norm_momentum must be a number above 0, at most 1; found {self.norm_momentum!r}")
-        for name in (*_TERMS, "mlp_per_type"):
+        for name in (*_TERMS, "residual", "mlp_per_type"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")
         if not self.terms:

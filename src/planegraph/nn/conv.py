@@ -20,7 +20,7 @@ from .update import Update
 
 
 class PlanEConv(nn.Module):
-    """h^(l) from h^(l-1).
+    """h^(l) from h^(l-1): what Update gives or, with ``config.residual``, h^(l-1) plus that.
 
     Args:
         config: a :class:`PlanEConfig`, or the width of the representations. With ``edge_features`` set (to anything), the layer takes
@@ -69,7 +69,8 @@ class PlanEConv(nn.Module):
         tilde = None if self.bi_enc is None else self.bi_enc(hat, s)
         bar = None if self.cut_enc is None else self.cut_enc(h, tilde, s)
         beside.join(*begun.tensors)
-        return self.update.finish(begun, hat, tilde, bar, s)
+        new = self.update.finish(begun, hat, tilde, bar, s)
+        return Mapped(h.value() + new.value()) if self.config.residual else new
 
     def _structure(self, h: Tensor, batch: Any) -> Structure:
         if not isinstance(batch, PlanarBatch):
