@@ -110,6 +110,14 @@ def test_qm9_targets_one_by_one(dataset, data_root):
     np.testing.assert_array_equal(x[:, 5], val["z"])
     with pytest.raises(FormatError, match="targets mu, alpha"):
         qm9.task("gaps")
+    assert qm9.task("each").targets == tuple(TARGETS)
+    some = qm9.task(["gap", "mu"])
+    assert (some.targets, some.outputs, some.scale, some.name) == (("gap", "mu"), 1, (TARGETS["gap"], TARGETS["mu"]), "qm9")
+    assert np.array_equal(some.of_target("gap").dataset.y, task.dataset.y)
+    assert some.of_target("gap").name == task.name
+    for wrong in (["gap", "gaps"], ["gap", "gap"], []):
+        with pytest.raises(FormatError, match="qm9"):
+            qm9.task(wrong)
 
 
 def test_molhiv_positives(dataset):

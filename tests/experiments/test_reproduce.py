@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,44 @@ def test_a_run_from_elsewhere(runs, tmp_path, capsys):
     ):
         assert main(["reproduce", *wrong]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
+    """As on a GPU: rows that differ in their target only are one run, and each gets the record it would have had alone."""
+    from train.tasks import small
+    from train.test_targets import NAMES, several
+
+    from planegraph.experiments import reproduce as module
+
+    def config(name: str):
+        settings = replace(small(epochs=3, seeds=2), options={"target": name.removeprefix("qm9-")})
+        return settings.with_overrides(["train.lr=0.02"]) if name == "qm9-lonely" else settings
+
+    def task_of(settings, root):
+        task, wanted = several(), settings.options["target"]
+        if isinstance(wanted, str):
+            return task.of_target(wanted)
+        columns = [NAMES.index(name) for name in wanted]
+        y, scale = task.dataset.y[:, columns], tuple(task.scale[k] for k in columns)
+        return replace(task, dataset=task.dataset.with_y(y), targets=tuple(wanted), scale=scale)
+
+    monkeypatch.setattr(module, "load_config", config)
+    monkeypatch.setattr(module, "task_of", task_of)
+    plan = module.Plan(tmp_path / "records", tmp_path / "runs", device="cpu", show=False, say=lambda text: None)
+    names = [f"qm9-{target}" for target in NAMES]
+    gpu = replace(plan, device="cuda")
+    assert module.stacks_of([*names, "qm9-lonely", "tiger"], gpu) == [names, ["qm9-lonely"], ["tiger"]]
+    assert module.stacks_of(names, plan) == [[name] for name in names]
+    module.reproduce("qm9-small", plan, "first")
+    assert module.stacks_of(names, gpu) == [["qm9-small"], ["qm9-large", "qm9-odd"]]  # what has a record is not trained
+    assert module.stacks_of(names, replace(gpu, again=True)) == [names]
+    module.reproduce_together(names[1:], plan, ["second", "third"])
+    assert (tmp_path / "runs" / "counting-large-odd" / "odd" / "result.json").exists()
+    for name, command in zip(names, ("first", "second", "third"), strict=True):
+        record = read_record(tmp_path / "records" / name)
+        record.check()
+        assert record.settings == config(name)
+        assert record.facts["command"] == command
+        assert record.facts["lanes"] == 2
+        assert (tmp_path / "records" / name / "report.html").exists()
+    assert read_record(tmp_path / "records" / "qm9-odd").result["together"] == 2

@@ -57,7 +57,7 @@ def test_every_epoch_once(tmp_path, together, monkeypatch):
 
 def test_what_is_left_of_an_earlier_run_goes(tmp_path):
     needs_tensorboard()
-    values = {"seed": 0, "fold": 3, "loss": 0.5, "rate": 0.1, "val": None, "val_loss": None}
+    values = {"seed": 0, "fold": 3, "target": None, "loss": 0.5, "rate": 0.1, "val": None, "val_loss": None}
     for last in (5, 2):
         board = TensorBoard(Silent(), tmp_path, [{"epoch": 1} | values])
         for epoch in range(2, last + 1):

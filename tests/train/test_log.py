@@ -2,24 +2,34 @@ from __future__ import annotations
 
 import pytest
 
-from planegraph.train.log import Lines, Log, Table, read_log
+from planegraph.train.log import Lines, Log, Table, read_log, read_logs
 
 
-def records(epoch: int) -> list[dict]:
+def records(epoch: int, target: str | None = None) -> list[dict]:
     values = {"loss": 0.5, "rate": 1e-3, "val": 0.25, "val_loss": 0.25, "best": 0.25, "best_epoch": 1, "seconds": 1.0}
-    return [{"epoch": epoch, "seed": seed, "fold": None} | values for seed in range(2)]
+    return [{"epoch": epoch, "seed": seed, "fold": None, "target": target} | values for seed in range(2)]
 
 
 def test_resuming_drops_what_will_be_written_again(tmp_path):
     path = tmp_path / "log.jsonl"
-    log = Log(path, 0)
+    log = Log({None: path}, 0)
     for epoch in (1, 2, 3):
         log.write(records(epoch))
     with open(path, "a") as file:
         file.write('{"epoch": 4, "se')  # a process died
     assert len(read_log(path)) == 6
-    Log(path, 2).write(records(3))
+    Log({None: path}, 2).write(records(3))
     assert [r["epoch"] for r in read_log(path)] == [1, 1, 2, 2, 3, 3]
+
+
+def test_each_target_has_a_log_of_its_own(tmp_path):
+    paths = {"mu": tmp_path / "mu.jsonl", "gap": tmp_path / "gap.jsonl"}
+    log = Log(paths, 0)
+    for epoch in (1, 2):
+        log.write(records(epoch, "mu") + records(epoch, "gap")[:1])
+    assert len(read_log(paths["mu"])) == 4
+    assert [(r["epoch"], "target" in r) for r in read_log(paths["gap"])] == [(1, False), (2, False)]
+    assert [(r["epoch"], r["target"]) for r in read_logs(paths, 1)] == [(1, "mu"), (1, "mu"), (1, "gap")]
 
 
 def test_lines(capsys):

@@ -38,6 +38,16 @@ def test_captured_is_eager_is_cpu(tmp_path, monkeypatch, norm, model_class):
         np.testing.assert_allclose(curve(tmp_path / name), expected, rtol=1e-6, err_msg=name)
 
 
+def test_targets_of_their_own(tmp_path):
+    from .test_targets import NAMES, several
+
+    task, settings = several(), small(**OPTIONS).with_overrides(["model.norm=batch"])
+    train(task, settings, tmp_path / "stack", device="cuda")
+    for name in NAMES:
+        train(task.of_target(name), settings, tmp_path / name, device="cpu")
+        np.testing.assert_allclose(curve(tmp_path / "stack" / name), curve(tmp_path / name), rtol=1e-6)
+
+
 def test_resumed(tmp_path):
     task, settings = regression(), small(**OPTIONS)
     train(task, settings, tmp_path / "whole", device="cuda")

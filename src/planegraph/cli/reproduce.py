@@ -71,20 +71,25 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _reproduce(args: argparse.Namespace) -> int:
-    from ..experiments.reproduce import names_of, reproduce
+    from ..experiments.reproduce import names_of, reproduce, reproduce_together, stacks_of
     from ..train.errors import DivergedError, Stopped
 
-    plan, names, failed = _plan(args), names_of(args.table, args.only), 0
-    for k, name in enumerate(names):
-        if len(names) > 1:
-            plan.say(f"{k + 1} of {len(names)}")
+    plan, failed = _plan(args), 0
+    stacks = stacks_of(names_of(args.table, args.only), plan)
+    for k, names in enumerate(stacks):
+        name = names[0]
+        if len(stacks) > 1:
+            plan.say(f"{k + 1} of {len(stacks)}")
         try:
-            reproduce(name, plan, _command(args, name))
+            if len(names) > 1:
+                reproduce_together(names, plan, [_command(args, name) for name in names])
+            else:
+                reproduce(name, plan, _command(args, name))
         except Stopped as stop:
             plan.say(str(stop).replace("--resume goes on", "the same command goes on"))
             return 128 + (stop.signal or 2)
         except (DivergedError, PlanegraphError) as error:
-            if len(names) == 1 and not isinstance(error, DivergedError):
+            if len(stacks) == 1 and not isinstance(error, DivergedError):
                 raise
             _complain(f"{name}: {error}")
             failed = 3 if isinstance(error, DivergedError) else failed or 2

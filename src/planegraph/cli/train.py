@@ -1,4 +1,4 @@
-"""``planegraph train TASK``: trains a model by typed settings, all seeds and folds together, and prints the test figure."""
+"""``planegraph train TASK``: trains a model by typed settings, all seeds, folds and targets together, and prints the test figures."""
 
 from __future__ import annotations
 
@@ -57,7 +57,9 @@ def run(args: argparse.Namespace) -> int:
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
     if os.environ.get("RANK", "0") == "0":
-        sys.stdout.write(summary(result, out) + _report(out))
+        for target, of_target in result.get("targets", {None: result}).items():
+            folder = out if target is None else os.path.join(out, target)
+            sys.stdout.write(summary(of_target, folder) + _report(folder))
     return 0
 
 
@@ -65,7 +67,8 @@ def summary(result: dict[str, Any], out: str) -> str:
     """The figures in a line each."""
     count = len(result["lanes"])
     of = f", mean and standard deviation of {count} runs" if count > 1 else ""
-    lines = [f"{result['task']}, {result['model_class']}{of}; {result['seconds']:.0f} s on {result['device']}"]
+    together = f", {result['together']} targets together" if "together" in result else ""
+    lines = [f"{result['task']}, {result['model_class']}{of}; {result['seconds']:.0f} s on {result['device']}{together}"]
     for part, name in (("test", "test at the best epoch"), ("val", "validation")):
         spread = f" ± {result[part]['std']:.4f}" if count > 1 else ""
         lines.append(f"{result['metric']}, {name}: {result[part]['mean']:.4f}{spread}")

@@ -11,6 +11,7 @@ Labels: canonical walks break ties by labels, and these are all features by defa
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -266,6 +267,12 @@ class PackedDataset:
             node_labels=self.node_labels,
             edge_labels=self.edge_labels,
         )
+
+    def with_y(self, y: Any) -> PackedDataset:
+        """The same graphs with other targets, a row each; everything else is shared."""
+        features = replace(self.features, y=as_targets(y, len(self), "y"))
+        labels = {"node_labels": self.node_labels, "edge_labels": self.edge_labels}
+        return PackedDataset(self.tables, features, **labels, skipped=self.skipped)
 
     def resolve(self, ids: Any) -> np.ndarray:
         """Ids of graphs, int64, from an integer, a slice, a list of integers or a boolean mask; negative ones count from the end."""

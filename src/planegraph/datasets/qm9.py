@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from ..batch import GraphBatch
-from ..data.packed import PackedDataset
 from .base import Dataset, require
 from .files import RawFile, find
 from .qm9_film import read_film
@@ -93,25 +91,33 @@ class QM9(Dataset):
         train = int((raw.attrs["split"] == 0).sum())
         require(train in _TRAIN.values(), f"qm9: {train} training molecules; GNN-FiLM's file has 110462, the rebuild 110473")
 
-    def task(self, target: str | None = None, edge_features: bool = True) -> Task:
-        """One target by name, or all 13 with ``target=None``; mean squared error is trained on, MAE / factor reported."""
-        require(target is None or target in TARGETS, f"qm9 has the targets {', '.join(TARGETS)}; found {target!r}")
+    def task(self, target: str | Sequence[str] | None = None, edge_features: bool = True) -> Task:
+        """Mean squared error is trained on, MAE / factor reported.
+
+        Args:
+            target: a name; several names, or "each" for all 13, for a model each, trained together; None: one model for all 13.
+        """
+        alone = isinstance(target, str) and target != "each"
+        names = (target,) if alone else tuple(TARGETS if target in (None, "each") else target)
+        for name in names:
+            require(name in TARGETS, f"qm9 has the targets {', '.join(TARGETS)}, or each; found {name!r}")
+        require(0 < len(set(names)) == len(names), f"qm9: a target is named once; found {', '.join(names) or 'none'}")
         ds = self.load(edge_features)
         splits = by_number(ds.attrs["split"])
         rebuilt = "the training set is a rebuild of GNN-FiLM's (110473 molecules, not 110462)"
-        if target is not None:
-            ds = _only(ds, list(TARGETS).index(target))
-        return Task(
-            self.name if target is None else f"{self.name}-{target}",
-            ds,
+        task = Task(
+            self.name,
+            ds.with_y(ds.y[:, [list(TARGETS).index(name) for name in names]]),
             splits,
             node_features=("continuous", 15),
             edge_features=("categorical", (5,)) if edge_features else None,
             loss="mse",
-            outputs=ds.y.shape[1],
-            scale=tuple(TARGETS.values()) if target is None else TARGETS[target],
+            outputs=len(names) if target is None else 1,
+            scale=tuple(TARGETS[name] for name in names),
             notes=rebuilt if len(splits["train"]) == _TRAIN["rebuilt"] else "",
+            targets=None if target is None else names,
         )
+        return task.of_target(target) if alone else task
 
 
 def node_features(d: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -137,9 +143,3 @@ def _joined(parts: Sequence[RawGraphs], uncertain: np.ndarray | None = None) -> 
 def _batch(d: Mapping[str, np.ndarray]) -> GraphBatch:
     edges = np.stack([d["edge_src"], d["edge_dst"]], axis=1).astype(np.int64)
     return GraphBatch(d["node_ptr"].astype(np.int64), d["edge_ptr"].astype(np.int64), edges)
-
-
-def _only(ds: PackedDataset, column: int) -> PackedDataset:
-    """The same graphs with one column of y; shares all other arrays."""
-    features = replace(ds.features, y=np.ascontiguousarray(ds.y[:, column : column + 1]))
-    return PackedDataset(ds.tables, features, node_labels=ds.node_labels, edge_labels=ds.edge_labels, skipped=ds.skipped)

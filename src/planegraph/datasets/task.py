@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -26,6 +26,7 @@ class Task:
         kind: what is predicted. loss: what is trained on. metric: what is reported.
         outputs: width of the model's output. output: what is applied to it.
         scale: the metric is divided by this before it is reported; a factor, or one for each target.
+        targets: None, or the names of the columns of y if each is to have a model of its own; ``outputs`` is that of one of them.
         notes: what a reader of the results should know.
 
     >>> import planegraph as pg
@@ -47,3 +48,13 @@ class Task:
     output: Literal["identity", "sigmoid"] = "identity"
     scale: float | tuple[float, ...] | None = None
     notes: str = ""
+    targets: tuple[str, ...] | None = None
+
+    def of_target(self, target: str | None) -> Task:
+        """The task of one of its targets, by name; the task itself for None. Graphs are shared."""
+        if target is None:
+            return self
+        column = self.targets.index(target)
+        dataset = self.dataset.with_y(self.dataset.y[:, [column]])
+        scale = self.scale[column] if isinstance(self.scale, tuple) else self.scale
+        return replace(self, name=f"{self.name}-{target}", dataset=dataset, scale=scale, targets=None)

@@ -34,6 +34,7 @@ from ..train import lanes
 from ..train.log import read_log
 from ..train.machine import read_sessions, session
 from ..train.models import MODELS
+from ..train.run import refuse_several
 from ..train.settings import RunSettings, load_settings, save_settings
 from .configs import config_names, differences
 
@@ -129,6 +130,7 @@ def _of_run(run: Path, folder: Path, name: str, command: str | None) -> Record:
     """The record that a run's folder gives."""
     if not (run / "result.json").is_file() or not (run / "settings.yaml").is_file():
         raise RecordError(f"{run} holds no finished run: result.json or settings.yaml is missing")
+    refuse_several(run)
     sessions = read_sessions(run)
     if not sessions:
         raise RecordError(f"{run} has no machine.json, so nobody knows where it was made; resuming the run writes one")

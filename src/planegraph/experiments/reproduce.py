@@ -1,10 +1,14 @@
-"""Runs the configs of a table one after another, resuming what was interrupted, and keeps a record of each as soon as it is finished."""
+"""Runs the configs of a table, resuming what was interrupted, and keeps a record of each as soon as it is finished.
+
+One after another; on a GPU, configs that differ in their target only are trained together, as one stack.
+"""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +16,13 @@ from ..datasets.task import Task
 from ..errors import PlanegraphError
 from ..train import train
 from ..train.distributed import default_device
+from ..train.run import place
 from ..train.settings import RunSettings
 from .configs import load_config
 from .published import MEASURES, TABLE_NAMES, config_names_of
 from .records import Record, checked_record, write_measure, write_record
+
+_MEASURES = tuple(measure.name for measure in MEASURES)
 
 
 @dataclass(frozen=True)
@@ -70,9 +77,33 @@ def reproduce(name: str, plan: Plan, command: str) -> Path | None:
         other = f" (with {', '.join(found.overrides)})" if found.overrides else ""
         plan.say(f"{name}: recorded in {found.folder}{other}; --again runs it anew")
         return None
-    if name in [measure.name for measure in MEASURES]:
+    if name in _MEASURES:
         return _measure(name, plan)
-    return _train(name, plan, command)
+    settings = load_config(name).with_overrides(plan.overrides)
+    return _train(name, settings, plan, {None: (name, command)})
+
+
+def reproduce_together(names: Sequence[str], plan: Plan, commands: Sequence[str]) -> None:
+    """Trains configs that differ in their target only, as one stack, and writes the record of each."""
+    settings = [load_config(name).with_overrides(plan.overrides) for name in names]
+    targets = [s.options["target"] for s in settings]
+    stack = replace(settings[0], options={**settings[0].options, "target": targets})
+    _train("-".join([stack.task, *targets]), stack, plan, dict(zip(targets, zip(names, commands, strict=True), strict=True)))
+
+
+def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
+    """The names as they are run: on a GPU those to be trained that differ in their target only are together, otherwise each is alone."""
+    device = default_device().type if plan.device is None else plan.device
+    stacks: dict[str, list[str]] = {}
+    for name in names:
+        key = name
+        wanted = plan.again or not (plan.records / name / "record.json").is_file()
+        if wanted and name not in _MEASURES and not device.startswith("cpu"):
+            settings = load_config(name).with_overrides(plan.overrides)
+            if isinstance(settings.options.get("target"), str):
+                key = json.dumps(replace(settings, options={**settings.options, "target": None}).to_dict())
+        stacks.setdefault(key, []).append(name)
+    return list(stacks.values())
 
 
 def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
@@ -88,8 +119,8 @@ def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
         raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
 
 
-def _train(name: str, plan: Plan, command: str) -> Path | None:
-    settings = load_config(name).with_overrides(plan.overrides)
+def _train(name: str, settings: RunSettings, plan: Plan, records: Mapping[str | None, tuple[str, str]]) -> Path | None:
+    """Trains in the folder ``name`` of the runs; ``records``: name and command of each target's record. Gives the last record."""
     folder = plan.runs / name
     if plan.again and (folder / "result.json").exists():  # one that was interrupted is gone on with
         folder.rename(_aside(folder))
@@ -98,11 +129,12 @@ def _train(name: str, plan: Plan, command: str) -> Path | None:
     task = task_of(settings, plan.data_root)
     plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
     result = train(task, settings, folder, resume=folder.exists(), show=plan.show, device=plan.device)
-    if not _first():
-        return None
-    record = write_record(folder, plan.records, name, command)
-    test = result["test"]
-    plan.say(f"{name}: {result['metric']} {test['mean']:.4f} ± {test['std']:.4f}, {result['seconds']:.0f} s; recorded in {record}")
+    record = None
+    for target, of_target in result.get("targets", {None: result}).items() if _first() else ():
+        of_record, command = records[target]
+        record = write_record(place(folder, target), plan.records, of_record, command)
+        figure = f"{of_target['metric']} {of_target['test']['mean']:.4f} ± {of_target['test']['std']:.4f}"
+        plan.say(f"{of_record}: {figure}, {of_target['seconds']:.0f} s; recorded in {record}")
     return record
 
 

@@ -267,7 +267,8 @@ def seconds(value: float) -> str:
 def _time(record: Record) -> str:
     machine = record.facts["machine"]
     where = machine["device"] if machine["device"] != "cpu" else f"CPU: {machine['cpu']}, {machine['cores']} cores"
-    return f"{record.facts['seconds']:,.0f} s, {where}"
+    together = f" ({record.result['together']} targets together)" if "together" in record.result else ""
+    return f"{record.facts['seconds']:,.0f} s{together}, {where}"
 
 
 def _link(record: Record, link: str) -> str:

@@ -19,6 +19,7 @@ import yaml
 from ..errors import FormatError, PlanegraphError
 from ..train.lanes import lane_name
 from ..train.log import read_log
+from ..train.run import refuse_several
 
 Kind = Literal["regression", "binary", "multiclass"]
 
@@ -114,6 +115,7 @@ def read_run(folder: str | PathLike[str]) -> Run:
     folder = Path(folder)
     if not (folder / "settings.yaml").is_file():
         raise PlanegraphError(f"{folder} holds no run: settings.yaml is missing")
+    refuse_several(folder)
     try:
         settings = yaml.safe_load((folder / "settings.yaml").read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:

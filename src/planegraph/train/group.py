@@ -45,11 +45,14 @@ class Group:
     def __init__(self, task: Task, settings: RunSettings, lanes: Sequence[Lane], device: torch.device, world: World) -> None:
         self.born = time.monotonic()
         self.task, self.settings, self.lanes, self.device, self.world = task, settings, list(lanes), device, world
+        by_target = {target: task.of_target(target) for target in {lane.target for lane in lanes}}
+        self.tasks = [by_target[lane.target] for lane in lanes]
         train, captured = settings.train, device.type == "cuda"
         self.model = make_models(task, settings, lanes).to(device)
         self.state = State(self.model, train)
         self.batches = Batches(task.dataset, lanes, train.batch_size, captured or len(lanes) > 1, device, world)
-        step, predict = TrainingStep(task, self.state, world), make_prediction(self.state)
+        step = TrainingStep(task, self.state, world, columns_of(task, lanes, device))
+        predict = make_prediction(self.state)
         self.runner: Runner = Captured(step, predict, self.state, device) if captured else Eager(step, predict, device)
         self.best = Best(len(lanes))
         self.progress = Progress(memories=[train.schedule.start() for _ in lanes])
@@ -62,7 +65,9 @@ class Group:
 
     def evaluate(self, part: str) -> list[dict[str, float]]:
         """Metric, error and loss of each lane on a part, by the weights in ``state``; the first process computes, all get them."""
-        found = [evaluate(self.task, *pair) for pair in self.predictions(part)] if self.world.first else None
+        found = None
+        if self.world.first:
+            found = [evaluate(task, *pair) for task, pair in zip(self.tasks, self.predictions(part), strict=True)]
         return self.world.same(found)
 
     def predictions(self, part: str) -> list[tuple[Tensor, Tensor]]:
@@ -73,9 +78,8 @@ class Group:
             raw = self.runner.predict(batch)
             for lane, size in enumerate(sizes):
                 out[lane].append(raw[lane, :size].clone())
-        y = torch.from_numpy(self.task.dataset.y.copy())
-        ids = [torch.from_numpy(lane.split[part]) for lane in self.lanes]
-        return [(torch.cat(rows).cpu(), y[i]) for rows, i in zip(out, ids, strict=True)]
+        wanted = [torch.from_numpy(task.dataset.y[lane.split[part]]) for task, lane in zip(self.tasks, self.lanes, strict=True)]
+        return [(torch.cat(rows).cpu(), y) for rows, y in zip(out, wanted, strict=True)]
 
     def _resident(self, part: str) -> list[tuple[PlanarBatch, list[int]]]:
         """The batches of a part on the device, made once, with the number of graphs of each lane."""
@@ -168,3 +172,10 @@ def flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
         else:
             found[f"{prefix}{name}"] = tuple(value) if isinstance(value, list | tuple) else value
     return found
+
+
+def columns_of(task: Task, lanes: Sequence[Lane], device: torch.device) -> Tensor | None:
+    """(lanes,): the column of y that each lane learns; None if all learn all of y."""
+    if task.targets is None:
+        return None
+    return torch.tensor([task.targets.index(lane.target) for lane in lanes], device=device)

@@ -1,7 +1,8 @@
-"""Lanes: the seeds and folds that one run trains, each as if it were alone.
+"""Lanes: the seeds, folds and targets that one run trains, each as if it were alone.
 
-A lane has a seed (first weights and data order) and a split. Lanes of one model are stacked along a replica dimension and share every
-step, so lanes that go together must take equally many steps an epoch; those that do not are trained one group after another.
+A lane has a seed (first weights and data order), a split and, where each target has a model of its own, a target. Lanes of one model are
+stacked along a replica dimension and share every step, so lanes that go together must take equally many steps an epoch; those that do
+not are trained one group after another.
 """
 
 from __future__ import annotations
@@ -18,23 +19,24 @@ from .settings import TrainSettings
 PARTS = ("train", "val", "test")
 
 
-def lane_name(seed: int, fold: int | None) -> str:
-    """For files and messages: ``seed3`` or ``seed3-fold0``."""
-    return f"seed{seed}" + ("" if fold is None else f"-fold{fold}")
+def lane_name(seed: int, fold: int | None, target: str | None = None) -> str:
+    """For files and messages: ``seed3``, ``seed3-fold0`` or ``mu-seed3``."""
+    return ("" if target is None else f"{target}-") + f"seed{seed}" + ("" if fold is None else f"-fold{fold}")
 
 
 @dataclass(frozen=True)
 class Lane:
-    """One seed on one split; ``fold`` is None if the task has no folds."""
+    """One seed on one split for one target; ``fold`` and ``target`` are None if the task has none of its own."""
 
     seed: int
     fold: int | None
     split: dict[str, np.ndarray]
+    target: str | None = None
 
     @property
     def name(self) -> str:
         """See :func:`lane_name`."""
-        return lane_name(self.seed, self.fold)
+        return lane_name(self.seed, self.fold, self.target)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Lane) and self.name == other.name
@@ -44,12 +46,13 @@ class Lane:
 
 
 def lanes_of(task: Task, settings: TrainSettings) -> list[Lane]:
-    """All lanes of a run: seeds times folds."""
+    """All lanes of a run: targets times seeds times folds."""
     if (task.splits is None) == (task.folds is None):
         raise PlanegraphError(f"task {task.name} must have splits or folds, one of them")
     splits = [(None, task.splits)] if task.folds is None else list(enumerate(task.folds))
     checked = [(fold, _checked(task, split)) for fold, split in splits]
-    return [Lane(settings.seed + k, fold, split) for k in range(settings.seeds) for fold, split in checked]
+    seeds = range(settings.seed, settings.seed + settings.seeds)
+    return [Lane(seed, fold, split, target) for target in task.targets or (None,) for seed in seeds for fold, split in checked]
 
 
 def _checked(task: Task, split: Split) -> dict[str, np.ndarray]:

@@ -9,29 +9,41 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from ..data.format import replace_files
 from ..errors import MissingDependencyError
-from .lanes import Lane
+from .lanes import lane_name
 
 Record = dict[str, Any]
 _ROWS = 20
 
 
 class Log:
-    """The log of a group; on resuming, lines after the checkpoint's epoch are dropped, as they will be written again."""
+    """The log of a group, a file for each target (None: there are no targets of their own).
 
-    def __init__(self, path: Path, epochs_done: int) -> None:
-        self.path = path
-        kept = b"".join(json.dumps(r).encode() + b"\n" for r in read_log(path) if r["epoch"] <= epochs_done)
-        replace_files({path: lambda file: file.write(kept)})
+    On resuming, lines after the checkpoint's epoch are dropped, as they will be written again.
+    """
+
+    def __init__(self, paths: Mapping[str | None, Path], epochs_done: int) -> None:
+        self.paths = paths
+        for path in paths.values():
+            kept = b"".join(json.dumps(r).encode() + b"\n" for r in read_log(path) if r["epoch"] <= epochs_done)
+            replace_files({path: lambda file, kept=kept: file.write(kept)})
 
     def write(self, records: list[Record]) -> None:
-        """The records of an epoch."""
-        with open(self.path, "a", encoding="utf-8") as file:
-            file.write("".join(json.dumps(record) + "\n" for record in records))
+        """The records of an epoch; ``target`` says into which file."""
+        for target, path in self.paths.items():
+            mine = [{k: v for k, v in r.items() if k != "target"} for r in records if r["target"] == target]
+            with open(path, "a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(record) + "\n" for record in mine))
+
+
+def read_logs(paths: Mapping[str | None, Path], epochs: int) -> list[Record]:
+    """The records that :class:`Log` wrote, up to so many epochs, with their targets."""
+    return [r | {"target": target} for target, path in paths.items() for r in read_log(path) if r["epoch"] <= epochs]
 
 
 def read_log(path: Path) -> list[Record]:
@@ -103,6 +115,7 @@ class Table(Silent):
             table.add_column(name, justify="left" if name == "run" else "right")
         for r in records[:_ROWS]:
             name = f"seed {r['seed']}" + ("" if r["fold"] is None else f", fold {r['fold']}")
+            name = name if r["target"] is None else f"{r['target']}, {name}"
             best = "" if r["best"] is None else f"{_number(r['best'])} ({r['best_epoch']})"
             table.add_row(name, f"{r['epoch']}/{epochs}", _number(r["loss"]), _number(r["val"]), best, _number(r["rate"]))
         if len(records) > 1:
@@ -139,7 +152,7 @@ class TensorBoard:
 
     def _write(self, records: list[Record]) -> None:
         for r in records:
-            writer = self._writer(Lane(r["seed"], r["fold"], {}).name)
+            writer = self._writer(lane_name(r["seed"], r["fold"], r["target"]))
             for name in self.SCALARS:
                 if r[name] is not None:
                     writer.add_scalar(name, r[name], r["epoch"])

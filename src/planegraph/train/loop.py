@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,10 +23,16 @@ from .signals import StopWish
 CHECKPOINT = "checkpoint.safetensors"
 
 
-def train_group(group: Group, folder: Path, display: Display, wish: StopWish) -> list[dict[str, Any]]:
-    """Trains to the end and gives each lane's result. Raises Stopped after saving, if a signal asked to; DivergedError on NaN."""
-    path, progress, epochs = folder / CHECKPOINT, group.progress, group.settings.train.epochs
-    log = Log(folder / "log.jsonl", progress.epoch) if group.world.first else None
+def train_group(
+    group: Group, path: Path, logs: Mapping[str | None, Path], display: Display, wish: StopWish
+) -> list[dict[str, Any]]:
+    """Trains to the end and gives each lane's result. Raises Stopped after saving, if a signal asked to; DivergedError on NaN.
+
+    Args:
+        path, logs: the checkpoint, and the log of each target (None: of all).
+    """
+    progress, epochs = group.progress, group.settings.train.epochs
+    log = Log(logs, progress.epoch) if group.world.first else None
     saved, begun, before = time.monotonic(), group.born, progress.seconds  # the set-up counts
     first_epoch = progress.epoch
     for epoch in range(progress.epoch, epochs):
@@ -113,7 +120,7 @@ def final_results(group: Group) -> list[dict[str, Any]]:
     results = []
     for lane, best, test, targets in zip(group.lanes, group.best.records, tests, by_target, strict=True):
         result = {"seed": lane.seed, "fold": lane.fold, "best_epoch": best["epoch"], "val": best["metric"], "test": test["metric"]}
-        result |= {"val_loss": best["loss"], "test_loss": test["loss"]}
+        result |= {"val_loss": best["loss"], "test_loss": test["loss"], "target": lane.target}
         results.append(result if targets is None else result | {"test_by_target": targets})
     return results
 
@@ -132,6 +139,7 @@ def _record(group: Group, lane: int, loss: float, rate: float, found: list[dict[
         "epoch": group.progress.epoch,
         "seed": group.lanes[lane].seed,
         "fold": group.lanes[lane].fold,
+        "target": group.lanes[lane].target,
         "loss": loss,
         "rate": rate,
         "val": None if found is None else found[lane]["metric"],

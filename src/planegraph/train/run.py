@@ -3,6 +3,9 @@
 A run's folder holds ``settings.yaml``, ``machine.json`` (where and from what it was made, see machine.py), ``result.json`` and
 ``models/<lane>/`` (the best weights, for ``from_pretrained``, and in ``test.safetensors`` the ids, predictions and targets of the test
 part); the first group's ``log.jsonl`` and ``checkpoint.safetensors`` beside them, those of further groups in ``group1/`` and so on.
+
+Where each target has a model of its own, the folder ``<target>/`` is that of the run of this target, as if it had been trained alone
+(but for the seconds, which are those of all); the checkpoint is one for all, and lies above them.
 """
 
 from __future__ import annotations
@@ -10,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -24,8 +28,8 @@ from .checkpoint import save_checkpoint
 from .distributed import World, default_device, joined
 from .errors import Stopped
 from .group import Group
-from .lanes import groups_of, lanes_of
-from .log import TensorBoard, make_display, read_log, summary_writer
+from .lanes import groups_of, lane_name, lanes_of
+from .log import TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
 from .machine import add_session
@@ -43,7 +47,7 @@ def train(
     device: torch.device | str | None = None,
     tensorboard: bool = False,
 ) -> dict[str, Any]:
-    """Trains all seeds and folds of a run; gives what ``result.json`` holds.
+    """Trains all seeds, folds and targets of a run; gives what ``result.json`` holds.
 
     Args:
         out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it.
@@ -72,37 +76,51 @@ def train(
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
-                results += _run_group(group, folder if k == 0 else folder / f"group{k}", folder, resume, show, wish, tensorboard)
+                results += _run_group(group, k, folder, resume, show, wish, tensorboard)
                 seconds += group.progress.seconds
-        summary = summarise(task, settings, results, seconds, device)
+        summary = _summary_of_all(task, settings, results, seconds, device)
         if world.first:
+            for target, of_target in summary.get("targets", {}).items():
+                _write_json(place(folder, target) / "result.json", of_target)
             _write_json(folder / "result.json", summary)
         world.wait()
     return summary
 
 
+def place(out: Path, target: str | None = None, group: int = 0) -> Path:
+    """The folder of a target's run, or of its part that a later group trains."""
+    folder = out if target is None else out / target
+    return folder if group == 0 else folder / f"group{group}"
+
+
+def refuse_several(folder: Path) -> None:
+    """Raises PlanegraphError if the folder holds a run for each of several targets: those are read one by one."""
+    below = sorted(path.parent.name for path in folder.glob("*/settings.yaml"))
+    if below:
+        raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
+
+
 def _run_group(
-    group: Group, folder: Path, out: Path, resume: bool, show: bool, wish: StopWish, tensorboard: bool
+    group: Group, k: int, out: Path, resume: bool, show: bool, wish: StopWish, tensorboard: bool
 ) -> list[dict[str, Any]]:
-    """Trains a group in its folder and saves its models in the run's."""
-    world, lanes = group.world, group.lanes
+    """Trains the k-th group and saves its models."""
+    world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
+    logs = {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(lane.target for lane in lanes)}
     if world.any(wish.asked):  # between two groups
         raise Stopped(f"stopped before {lanes[0].name}; what came before is saved in {out}, and --resume goes on", wish.signal)
     if world.first:
-        folder.mkdir(parents=True, exist_ok=True)
-    if world.same(resume and (folder / CHECKPOINT).exists()):
-        group.load(folder / CHECKPOINT)
-    if world.first:  # not before the checkpoint was found to be of these settings
-        save_settings(group.settings, out / "settings.yaml")
-        if folder == out:  # the first group
-            add_session(out, group.device)
+        for path in (checkpoint, *logs.values()):
+            path.parent.mkdir(parents=True, exist_ok=True)
+    if world.same(resume and checkpoint.exists()):
+        group.load(checkpoint)
+    if world.first and k == 0:  # not before the checkpoint was found to be of these settings
+        _introduce(group, out)
     many = f"{len(lanes)} together" if len(lanes) > 1 else lanes[0].name
     display = make_display(f"{group.task.name} {group.settings.model_class}, {many}", show and world.first)
     if tensorboard and world.first:
-        done = [r for r in read_log(folder / "log.jsonl") if r["epoch"] <= group.progress.epoch]
-        display = TensorBoard(display, out / "tensorboard", done)
+        display = TensorBoard(display, out / "tensorboard", read_logs(logs, group.progress.epoch))
     try:
-        results = train_group(group, folder, display, wish)
+        results = train_group(group, checkpoint, logs, display, wish)
     finally:
         display.close()
         group.batches.close()
@@ -111,14 +129,41 @@ def _run_group(
     return results
 
 
+def _introduce(group: Group, out: Path) -> None:
+    """Settings and machine, for the run and for that of each target."""
+    for target in (None, *(group.task.targets or ())):
+        settings, folder = group.settings, place(out, target)
+        if target is not None:
+            settings = replace(settings, options={**settings.options, "target": target})
+        folder.mkdir(parents=True, exist_ok=True)
+        save_settings(settings, folder / "settings.yaml")
+        add_session(folder, group.device)
+
+
 def _save_models(group: Group, out: Path) -> None:
     """The best weights of each lane, and beside them what they say of the test part."""
     models = [group.model] if len(group.lanes) == 1 else group.model.unstack()
     for lane, model, (raw, y) in zip(group.lanes, models, group.predictions("test"), strict=True):
-        folder = out / "models" / lane.name
+        folder = place(out, lane.target) / "models" / lane_name(lane.seed, lane.fold)
         model.save_pretrained(folder)
         ids = torch.from_numpy(lane.split["test"])
         save_checkpoint(folder / "test.safetensors", {"id": ids, "predicted": activate(group.task, raw), "true": y}, {})
+
+
+def _summary_of_all(
+    task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, device: torch.device
+) -> dict[str, Any]:
+    """The summary of the run, or of the run of each target; ``together`` then says how many share the seconds."""
+    by_target = {target: [_without_target(r) for r in results if r["target"] == target] for target in task.targets or (None,)}
+    found = {t: summarise(task.of_target(t), settings, mine, seconds, device) for t, mine in by_target.items()}
+    if task.targets is None:
+        return found[None]
+    whole = {"task": task.name, "metric": task.metric, "model_class": settings.model_class, "seconds": round(seconds, 3)}
+    return whole | {"targets": {target: summary | {"together": len(found)} for target, summary in found.items()}}
+
+
+def _without_target(result: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in result.items() if name != "target"}
 
 
 def summarise(

@@ -1,7 +1,8 @@
 """One training step and one prediction, the same code eager and captured; nothing is read back from the device.
 
 A step: outputs of all lanes on their own graphs, the gradient of the sum of their losses (lanes do not touch each other), one exchange
-between processes, the factor that makes it the gradient of the mean (or root mean square), clipping per lane, Adam.
+between processes, the factor that makes it the gradient of the mean (or root mean square), clipping per lane, Adam. Where lanes have
+targets of their own, each reads its column of y.
 """
 
 from __future__ import annotations
@@ -21,11 +22,14 @@ from .state import State
 class TrainingStep:
     """Trains on one batch at ``state.rate``, in two parts with the exchange between them.
 
+    Args:
+        columns: (lanes,) the column of y that each lane learns; None: all.
+
     ``sums`` is what processes exchange: the gradient of the sum of all losses, then that sum and the number of graphs of each lane.
     """
 
-    def __init__(self, task: Task, state: State, world: World) -> None:
-        self.task, self.state, self.world = task, state, world
+    def __init__(self, task: Task, state: State, world: World, columns: Tensor | None = None) -> None:
+        self.task, self.state, self.world, self.columns = task, state, world, columns
         self.sums = state.weights.new_zeros(len(state.weights) + 2 * state.lanes)
 
     def __call__(self, batch: PlanarBatch) -> None:
@@ -36,11 +40,18 @@ class TrainingStep:
     def differentiate(self, batch: PlanarBatch) -> None:
         """Fills ``sums`` from a batch."""
         state, weight = self.state, batch.attrs["weight"]
-        losses = graph_losses(self.task, state.model(batch), batch.y)
+        losses = graph_losses(self.task, state.model(batch), self._wanted(batch.y))
         total = torch.where(weight > 0, losses, 0).sum(-1)
         gradients = torch.autograd.grad(total.sum(), state.parameters, allow_unused=True, materialize_grads=True)
         counts = weight.sum(-1).to(total.dtype)
         torch.cat([part.detach().reshape(-1) for part in (*gradients, total, counts)], out=self.sums)
+
+    def _wanted(self, y: Tensor) -> Tensor:
+        """The targets of each lane, of those of all ((lanes,) G, columns)."""
+        if self.columns is None:
+            return y
+        which = self.columns.view(*self.columns.shape[: y.dim() - 2], 1, 1)
+        return y.gather(-1, which.expand(*y.shape[:-1], 1))
 
     def exchange(self) -> None:
         """Adds up ``sums`` over the processes."""
