@@ -21,7 +21,7 @@ from packed_samples import shapes, with_labels
 
 import planegraph as pg
 from planegraph.data import PackedDataset, format
-from planegraph.data.format import manifest_path
+from planegraph.data.format import manifest_path, replace_files
 from planegraph.data.tables import NAMES
 
 
@@ -396,3 +396,19 @@ def test_a_killed_writer_leaves_a_whole_file(tmp_path: Path) -> None:
     assert done.stdout.strip() == "[0, 1]"
     leftovers = {p.name for p in tmp_path.iterdir()} - {f"{p.name}{end}" for p in paths for end in ("", ".json")}
     assert all(name.startswith(".target.") and name.endswith(".tmp") for name in leftovers)
+
+
+def test_files_are_replaced_together_or_not_at_all(tmp_path, monkeypatch):
+    a, b, c = (tmp_path / name for name in "abc")
+    replace_files({a: "tëxt", b: b"\x00\xff", c: lambda file: file.write(b"written")})
+    assert [path.read_bytes() for path in (a, b, c)] == ["tëxt".encode(), b"\x00\xff", b"written"]
+
+    def full(handle: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match=r"No space left on device: '.*b'") as found:
+        replace_files({b: "new", a: "new"})
+    assert found.value.errno == errno.ENOSPC
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b", "c"]
+    assert a.read_text() == "tëxt"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import PlanegraphError
+from ..processes import first_process
 from .formats import UsageError
 from .overrides import add_overrides
 
@@ -93,7 +93,7 @@ def _reproduce(args: argparse.Namespace) -> int:
                 raise
             _complain(f"{name}: {error}")
             failed = 3 if isinstance(error, DivergedError) else failed or 2
-    if os.environ.get("RANK", "0") == "0":
+    if first_process():
         sys.stdout.write(_tables(args))
     return failed
 
@@ -166,5 +166,5 @@ def _command(args: argparse.Namespace, name: str) -> str:
 
 
 def _complain(text: str) -> None:
-    if os.environ.get("RANK", "0") == "0":
+    if first_process():
         print(f"planegraph: {text}", file=sys.stderr, flush=True)

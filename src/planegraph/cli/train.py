@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
+from ..processes import first_process
 from .formats import UsageError
 from .overrides import add_overrides
 
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         return 3
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
-    if os.environ.get("RANK", "0") == "0":
+    if first_process():
         for target, of_target in result.get("targets", {None: result}).items():
             folder = out if target is None else os.path.join(out, target)
             sys.stdout.write(summary(of_target, folder) + _report(folder))
@@ -100,5 +101,5 @@ def _settings(args: argparse.Namespace) -> RunSettings:
 
 
 def _say(message: str) -> None:
-    if os.environ.get("RANK", "0") == "0":
+    if first_process():
         print(f"planegraph: {message}", file=sys.stderr)

@@ -89,8 +89,8 @@ def save(ds: PackedDataset, path: str | os.PathLike[str]) -> None:
         for array in (*arrays.values(), seal):
             file.write(_bytes(array))
 
-    text = json.dumps(manifest, indent=1).encode() + b"\n"
-    replace_files({path: body, manifest_path(path): lambda file: file.write(text)})
+    text = json.dumps(manifest, indent=1) + "\n"
+    replace_files({path: body, manifest_path(path): text})
 
 
 def manifest_path(path: str | os.PathLike[str]) -> Path:
@@ -145,25 +145,39 @@ def _bytes(array: np.ndarray) -> memoryview:
     return memoryview(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8))
 
 
-def replace_files(writers: Mapping[Path, Callable[[IO[bytes]], Any]]) -> None:
-    """Writes each file under a temporary name beside it, and renames them when all are safely on the disk, in the order given."""
+def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], Any]]) -> None:
+    """Writes each file under a temporary name beside it, and renames them when all are safely on the disk, in the order given.
+
+    Args:
+        contents: of each file: text, bytes, or a function that writes them. An OSError names the file that could not be written.
+    """
     temporary: dict[Path, Path] = {}
     try:
-        for path, write in writers.items():
+        for path, content in contents.items():
             temporary[path] = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-            with open(temporary[path], "xb") as file:
-                write(file)
-                file.flush()
-                os.fsync(file.fileno())
-        for path in writers:
+            try:
+                _write(temporary[path], content)
+            except OSError as error:
+                raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        for path in contents:
             os.replace(temporary[path], path)
             del temporary[path]
     finally:
         for leftover in temporary.values():
             with suppress(OSError):
                 leftover.unlink(missing_ok=True)
-    for folder in {path.parent for path in writers}:
+    for folder in {path.parent for path in contents}:
         _sync_folder(folder)
+
+
+def _write(path: Path, content: str | bytes | Callable[[IO[bytes]], Any]) -> None:
+    with open(path, "xb") as file:
+        if callable(content):
+            content(file)
+        else:
+            file.write(content.encode() if isinstance(content, str) else content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def metadata(data: bytes) -> dict[str, str]:

@@ -102,8 +102,7 @@ class Dataset(ABC):
         _note_path(path).unlink(missing_ok=True)  # it speaks of the file that is about to be replaced
         ds.save(path)
         note = {"source": self._source(paths), "summary": {**summarise(ds), **self.extra_summary(raw)}}
-        text = json.dumps(note, indent=1).encode() + b"\n"
-        replace_files({_note_path(path): lambda file: file.write(text)})
+        replace_files({_note_path(path): json.dumps(note, indent=1) + "\n"})
 
     def check(self, raw: RawGraphs) -> None:
         """Compares the raw graphs with what was published; raises :class:`FormatError`."""

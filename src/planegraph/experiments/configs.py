@@ -7,8 +7,7 @@ from typing import Any
 
 from ..errors import PlanegraphError
 from ..nn.config import PlanEConfig
-from ..train.group import flat
-from ..train.settings import RunSettings, load_settings
+from ..train.settings import RunSettings, flat, load_settings
 
 _FREE = ("train.save_seconds",)  # does not change the numbers
 

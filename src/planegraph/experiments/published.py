@@ -147,7 +147,7 @@ TABLES: tuple[Table, ...] = (
         "lower",
         "tab:plane-ablation-zinc",
         (
-            Published("zinc12k-edges-baseplane", "full", 0.076, 0.003, bar=0.076, repeats=10),
+            Published("ablation-full", "full", 0.076, 0.003, bar=0.076, repeats=10),
             Published("ablation-no-readout", "no readout", 0.079, 0.002, bar=0.079, repeats=10),
             Published("ablation-no-cutenc", "no CutEnc", 0.079, 0.003, bar=0.079, repeats=10),
             Published("ablation-no-neighbours", "no neighbours", 0.099, 0.004, bar=0.099, repeats=10),

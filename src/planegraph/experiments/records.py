@@ -317,4 +317,4 @@ def _json(values: Mapping[str, Any]) -> str:
 
 
 def _write(folder: Path, texts: Mapping[str, str]) -> None:
-    replace_files({folder / name: (lambda file, text=text: file.write(text.encode())) for name, text in texts.items()})
+    replace_files({folder / name: text for name, text in texts.items()})

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..datasets.task import Task
 from ..errors import PlanegraphError
+from ..processes import first_process
 from ..train import train
 from ..train.distributed import default_device
 from ..train.run import place
@@ -56,7 +57,6 @@ def names_of(table: str, only: str | None = None) -> list[str]:
     if tables[0] not in TABLE_NAMES:
         raise PlanegraphError(f"there is no table {table!r}; there are {', '.join(TABLE_NAMES)}, all")
     found = [name for t in tables for name in (config_names_of(t) or [t])]
-    found = list(dict.fromkeys(found))  # the full model of the ablation is a row of two tables
     if only is not None:
         if only not in found:
             raise PlanegraphError(f"{table} has no {only!r}; it has {', '.join(found)}")
@@ -130,7 +130,7 @@ def _train(name: str, settings: RunSettings, plan: Plan, records: Mapping[str | 
     plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
     result = train(task, settings, folder, resume=folder.exists(), show=plan.show, device=plan.device)
     record = None
-    for target, of_target in result.get("targets", {None: result}).items() if _first() else ():
+    for target, of_target in result.get("targets", {None: result}).items() if first_process() else ():
         of_record, command = records[target]
         record = write_record(place(folder, target), plan.records, of_record, command)
         figure = f"{of_target['metric']} {of_target['test']['mean']:.4f} ± {of_target['test']['std']:.4f}"
@@ -148,7 +148,7 @@ def _measure(name: str, plan: Plan) -> Path | None:
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()
     rows, notes = measure(plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
-    if not _first():
+    if not first_process():
         return None
     record = write_measure(rows, plan.records, name, time.monotonic() - begun, device, notes=notes)
     plan.say(f"{name}: recorded in {record}")
@@ -158,10 +158,3 @@ def _measure(name: str, plan: Plan) -> Path | None:
 def _aside(folder: Path) -> Path:
     """A free name for the folder of an earlier run."""
     return next(path for k in range(1, 10**6) if not (path := folder.with_name(f"{folder.name}.{k}")).exists())
-
-
-def _first() -> bool:
-    """Whether this process, under torchrun, is the one that writes."""
-    import os
-
-    return os.environ.get("RANK", "0") == "0"

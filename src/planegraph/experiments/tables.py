@@ -36,7 +36,7 @@ def write_tables(records_root: Path, out: Path) -> str:
     """Writes the file; gives its text."""
     text = results_text(records_root, out)
     out.parent.mkdir(parents=True, exist_ok=True)
-    replace_files({out: lambda file: file.write(text.encode())})
+    replace_files({out: text})
     return text
 
 

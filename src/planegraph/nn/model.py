@@ -140,11 +140,7 @@ class GraphModel(nn.Module):
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         settings = {"model": type(self).__name__, "format": _FORMAT, "config": self.config.to_dict()}
         weights = safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings)})
-        readable = (json.dumps(settings, indent=2) + "\n").encode()
-        replace_files({
-            folder / "model.safetensors": lambda file: file.write(weights),
-            folder / "config.json": lambda file: file.write(readable),
-        })  # fmt: skip
+        replace_files({folder / "model.safetensors": weights, folder / "config.json": json.dumps(settings, indent=2) + "\n"})
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike[str]) -> Self:

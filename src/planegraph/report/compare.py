@@ -8,12 +8,13 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import PlanegraphError
+from ..train.settings import flat
 from .curves import learning_curves
 from .markup import Markup, join, tag
 from .page import cards, figures, section, table, text, write_page
 from .plot import COLOURS
 from .run_files import Run, damage_named, read_run
-from .run_page import flat, lane_table, machine_part, prediction_figures
+from .run_page import lane_table, machine_part, prediction_figures
 from .texts import duration, metric_name, spread
 
 

@@ -52,7 +52,7 @@ def write_page(path: Path, title: str, *body: Markup | None) -> None:
     )
     html = "<!DOCTYPE html>\n" + tag("html", head, "\n", tag("body", *body), lang="en") + "\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    replace_files({path: lambda file: file.write(html.encode())})
+    replace_files({path: html})
 
 
 def section(title: str, *body: Markup | None) -> Markup | None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..data.format import replace_files
+from ..train.settings import flat
 from .confusion import MOST_CLASSES, by_class, confusion, counts
 from .curves import learning_curves
 from .markup import Markup, join, tag
@@ -53,9 +54,9 @@ def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> 
     with damage_named(run_folder):
         run = read_run(run_folder)
         found = [*learning_curves([run], [run.model]), *prediction_figures(run)]
-    texts = {folder / f"{f.name}.svg": (f.svg(alone=True) + "\n").encode() for f in found}
+    texts = {folder / f"{f.name}.svg": f.svg(alone=True) + "\n" for f in found}
     folder.mkdir(parents=True, exist_ok=True)
-    replace_files({path: lambda file, data=data: file.write(data) for path, data in texts.items()})
+    replace_files(texts)
     return list(texts)
 
 
@@ -143,17 +144,6 @@ def machine_part(run: Run) -> Markup:
         parts.append(tag("p", f"Start {k} of {len(run.sessions)}" if len(run.sessions) > 1 else "Started by", class_="soft"))
         parts.append(facts(flat(session)))
     return join(*parts)
-
-
-def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings by their full names."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, Mapping) and value:
-            found |= flat(value, f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = value
-    return found
 
 
 def _progress(run: Run) -> str:

@@ -24,7 +24,7 @@ def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any
     """Replaces the checkpoint; ``facts`` must be plain JSON."""
     on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
     data = safetensors_for_torch().save(on_host, {_KEY: json.dumps({"version": _VERSION} | facts)})
-    replace_files({path: lambda file: file.write(data)})
+    replace_files({path: data})
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -24,7 +24,7 @@ from .lanes import Lane
 from .metrics import evaluate
 from .models import make_models
 from .runner import Eager, Runner
-from .settings import RunSettings
+from .settings import RunSettings, flat
 from .state import State
 from .step import TrainingStep, make_prediction
 
@@ -161,17 +161,6 @@ class Group:
             raise SettingsError(f"{path} holds {', '.join(facts['lanes'])}, not {', '.join(lane.name for lane in self.lanes)}")
         if facts["world"] != self.world.size:
             raise SettingsError(f"{path} was made by {facts['world']} processes, not {self.world.size}")
-
-
-def flat(values: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings by their full names; lists as tuples, as JSON does not keep them apart."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, dict):
-            found |= flat(value, f"{prefix}{name}.")
-        else:
-            found[f"{prefix}{name}"] = tuple(value) if isinstance(value, list | tuple) else value
-    return found
 
 
 def columns_of(task: Task, lanes: Sequence[Lane], device: torch.device) -> Tensor | None:

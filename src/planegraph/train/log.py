@@ -30,8 +30,7 @@ class Log:
     def __init__(self, paths: Mapping[str | None, Path], epochs_done: int) -> None:
         self.paths = paths
         for path in paths.values():
-            kept = b"".join(json.dumps(r).encode() + b"\n" for r in read_log(path) if r["epoch"] <= epochs_done)
-            replace_files({path: lambda file, kept=kept: file.write(kept)})
+            replace_files({path: "".join(json.dumps(r) + "\n" for r in read_log(path) if r["epoch"] <= epochs_done)})
 
     def write(self, records: list[Record]) -> None:
         """The records of an epoch; ``target`` says into which file."""

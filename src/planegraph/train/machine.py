@@ -33,7 +33,7 @@ def add_session(folder: Path, device: torch.device | str) -> None:
     """Appends what is known of this process to the folder's ``machine.json``."""
     path = folder / MACHINE
     text = json.dumps({"sessions": [*read_sessions(folder), session(device)]}, indent=1) + "\n"
-    replace_files({path: lambda file: file.write(text.encode())})
+    replace_files({path: text})
 
 
 def read_sessions(folder: Path) -> list[dict[str, Any]]:

@@ -200,8 +200,7 @@ def _prepare(folder: Path, resume: bool, world: World) -> None:
 
 
 def _write_json(path: Path, values: dict[str, Any]) -> None:
-    text = json.dumps(values, indent=2) + "\n"
-    replace_files({path: lambda file: file.write(text.encode())})
+    replace_files({path: json.dumps(values, indent=2) + "\n"})
 
 
 @contextmanager

@@ -150,8 +150,18 @@ def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
     """Writes a YAML file that :func:`load_settings` reads."""
     from ..data.format import replace_files
 
-    text = _yaml().safe_dump(settings.to_dict(), sort_keys=False)
-    replace_files({Path(path): lambda file: file.write(text.encode())})
+    replace_files({Path(path): _yaml().safe_dump(settings.to_dict(), sort_keys=False)})
+
+
+def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings by their full names; lists as tuples, as JSON does not keep them apart."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping) and value:
+            found |= flat(value, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = tuple(value) if isinstance(value, list | tuple) else value
+    return found
 
 
 # ---- checks -------------------------------------------------------------------------------------------------------------------
