@@ -66,8 +66,10 @@ class Reference:
         """The pooled sums of all layers (or of the last) side by side, one row per example."""
         layers = self.node_embeddings(examples, on_nonplanar)
         chosen = layers if self.config.pooling == "all" else layers[-1:]
-        rows = [torch.cat([self.total(h) for h in per_layer]) for per_layer in zip(*chosen, strict=True)]
-        return torch.stack(rows)
+        sums = [torch.cat([self.total(h) for h in per_layer]) for per_layer in zip(*chosen, strict=True)]
+        if self.config.mean_pooling:
+            sums = [row / max(len(h), 1) for row, h in zip(sums, layers[0], strict=True)]
+        return torch.stack(sums)
 
     def node_embeddings(self, examples: Sequence[Example], on_nonplanar: str = "raise") -> list[list[Vectors]]:
         """h_u^(l) as ``[layer][graph][node]``, layers counted from 1."""

@@ -53,6 +53,7 @@ OPTIONS = [
     {"mlp_per_type": True, "norm": "batch"},
     {"virtual_edge": "learned"},
     {"pooling": "last"},
+    {"mean_pooling": True},
     {"layers": 1},
     {"layers": 4, "hidden": 5, "pos_dim": 2},
     {"hidden": 37, "mlp_width": 70},

@@ -38,7 +38,7 @@ CASES = [  # False: GINE's sum as it is on other devices than the CPU
 ]
 OPTIONS = (
     {},
-    {"norm": "batch", "pooling": "last"},
+    {"norm": "batch", "pooling": "last", "mean_pooling": True},
     {"norm": "layer", "mlp_depth": 3, "mlp_width": 11, "layers": 3},
     {"mlp_depth": 1},
     {"residual": True, "norm": "batch"},
@@ -73,7 +73,7 @@ def oracle_of(model: torch.nn.Module) -> torch.nn.Module:
 def pooled_by_pyg(oracle: torch.nn.Module, graphs: list[Example]) -> torch.Tensor:
     """The outputs, from PyG's batch of the graphs."""
     from torch_geometric.data import Batch
-    from torch_geometric.nn import global_add_pool
+    from torch_geometric.nn import global_add_pool, global_mean_pool
 
     data = Batch.from_data_list([g.to_pyg() for g in graphs])
     h, of_darts = oracle.node_encoder(data.x, data.num_nodes).value(), ()
@@ -83,7 +83,7 @@ def pooled_by_pyg(oracle: torch.nn.Module, graphs: list[Example]) -> torch.Tenso
     for layer in oracle.layers:
         new = torch.relu(layer(h, data.edge_index, *of_darts))
         h = h + new if oracle.config.residual else new
-        sums.append(global_add_pool(h, data.batch, len(graphs)))
+        sums.append((global_mean_pool if oracle.config.mean_pooling else global_add_pool)(h, data.batch, len(graphs)))
     return oracle.readout(torch.cat(sums if oracle.config.pooling == "all" else sums[-1:], -1))
 
 

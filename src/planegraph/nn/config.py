@@ -70,6 +70,7 @@ class PlanEConfig:
         mlp_per_type: an outer MLP of TriEnc for each SPQR type.
         virtual_edge: what a walk reads at a virtual edge: the ones vector of the paper, or a learned one.
         pooling: the readout sees the sums of all layers, or of the last.
+        mean_pooling: the readout sees means over the nodes instead of sums; then the model is no longer complete.
         dropout: after Update; dropout_walk: on walk entries; dropout_readout: inside the output MLP.
 
     >>> PlanEConfig(node_features=Categorical([28]), hidden=128).edge_features is None
@@ -97,6 +98,7 @@ class PlanEConfig:
     mlp_per_type: bool = False
     virtual_edge: VirtualEdge = "ones"
     pooling: Pooling = "all"
+    mean_pooling: bool = False
     dropout: float = 0.0
     dropout_walk: float = 0.0
     dropout_readout: float = 0.0
@@ -121,7 +123,7 @@ class PlanEConfig:
                 raise ValueError(f"{name} must be a number, at least 0 and below 1; found {value!r}")
         if not isinstance(self.norm_momentum, int | float) or not 0 < self.norm_momentum <= 1:
             raise ValueError(f"norm_momentum must be a number above 0, at most 1; found {self.norm_momentum!r}")
-        for name in (*_TERMS, "residual", "mlp_per_type"):
+        for name in (*_TERMS, "residual", "mlp_per_type", "mean_pooling"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")
         if not self.terms:

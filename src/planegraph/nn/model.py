@@ -1,6 +1,6 @@
 """What PlanE and the baselines have in common: encoders, pooling, readout, checks of the batch, saving and loading.
 
-A model computes h^(1), ..., h^(L) for all nodes; z_G = MLP( || over layers of the sum of h_u^(l) over u in V ).
+A model computes h^(1), ..., h^(L) for all nodes; z_G = MLP( || over layers of the sum of h_u^(l) over u in V ), or of the mean.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class GraphModel(nn.Module):
 
     @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
-        """(G, layers * hidden): the sums of the node representations, layer beside layer (or of the last layer only)."""
+        """(G, layers * hidden): the sums (or means) of the node representations, layer beside layer (or of the last layer only)."""
         return self._pool(self.prepare(batch))
 
     @eager_in_full_precision
@@ -93,7 +93,8 @@ class GraphModel(nn.Module):
     def _pool(self, batch: PlanarBatch) -> Tensor:
         layers, s = self._layers(batch)
         chosen = layers if self.config.pooling == "all" else layers[-1:]
-        return torch.cat([h.sums(s.node_graph.transposed, s.graph_size) for h in chosen], dim=-1)
+        sums = torch.cat([h.sums(s.node_graph.transposed, s.graph_size) for h in chosen], dim=-1)
+        return sums / s.graph_size.clamp(min=1) if self.config.mean_pooling else sums
 
     # ---- what is wrong with a batch -----------------------------------------------------------------------------------------
 
