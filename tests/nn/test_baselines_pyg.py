@@ -38,10 +38,11 @@ CASES = [  # False: GINE's sum as it is on other devices than the CPU
 ]
 OPTIONS = (
     {},
-    {"norm": "batch", "pooling": "last", "mean_pooling": True},
+    {"norm": "batch", "pooling": "last"},
     {"norm": "layer", "mlp_depth": 3, "mlp_width": 11, "layers": 3},
     {"mlp_depth": 1},
     {"residual": True, "norm": "batch"},
+    {"mean_pooling": True},
 )
 State = dict[str, torch.Tensor]
 
