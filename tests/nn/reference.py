@@ -257,7 +257,8 @@ class Reference:
         depth = self.config.g_depth if name.rpartition(".")[2] in ("g1", "g2", "g3", "g4") else self.config.mlp_depth
         x = torch.stack(rows)
         for i in range(depth):
-            x = x @ self.parameters[f"{name}.linears.{i}.weight"].T + self.parameters[f"{name}.linears.{i}.bias"]
+            x = x @ self.parameters[f"{name}.linears.{i}.weight"].T
+            x = x + self.parameters.get(f"{name}.linears.{i}.bias", 0.0)  # none where a batch norm would take it away
             if i + 1 < depth:
                 x = self.norm(f"{name}.norms.{i}", x).relu()
         return list(x)

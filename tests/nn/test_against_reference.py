@@ -17,6 +17,7 @@ from strategies import any_planar, seeds
 from torch import Tensor
 
 from planegraph.nn import Categorical
+from planegraph.nn.linear import Linear
 
 from .examples import KINDS, NO_FEATURES, Example, Kind, corner_cases, nasty, planar_zoo
 from .models import make_model, pack, small_config
@@ -140,6 +141,22 @@ def test_batch_statistics(options, kind):
     """Training mode: batch norms use the rows of all graphs of the batch, and nothing else."""
     model = make_model(small_config(kind, norm="batch", **options)).train()
     assert_same(model, examples_of(kind, 20, start=9))
+
+
+@pytest.mark.parametrize("options", [{}, {"g_depth": 2}, {"norm_at": "update"}, {"mlp_depth": 3}, {"mlp_depth": 1}], ids=show)
+@pytest.mark.parametrize("kind", [PLAIN, EDGES], ids=str)
+def test_a_bias_that_is_left_out_would_change_nothing(options, kind):
+    """Batch norm takes it away with the mean. Without batch norm every map has one."""
+    model = make_model(small_config(kind, norm="batch", **options)).train()
+    without = [m for m in model.modules() if isinstance(m, Linear) and m.bias is None]
+    assert (len(without) > 0) == (options != {"mlp_depth": 1})
+    batch = pack(examples_of(kind, 20, start=3))[:]
+    before = model(batch)
+    for m in without:
+        m.bias = torch.nn.Parameter(torch.randn(m.weight.shape[-2], dtype=m.weight.dtype))
+    torch.testing.assert_close(model(batch), before, rtol=1e-9, atol=1e-9)
+    plain = make_model(small_config(kind, **(options | {"norm_at": "all"})))
+    assert all(m.bias is not None for m in plain.modules() if isinstance(m, Linear))
 
 
 @pytest.mark.parametrize("momentum", [0.1, 0.02])

@@ -24,7 +24,7 @@ OPTIONS = (
     {"residual": True, "norm": "batch"},
     {"mlp_depth": 1, "virtual_edge": "learned"},
 )
-TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-11}
+TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-11}  # batch norms of nearly equal rows multiply rounding
 
 
 def batches_of(kind: Kind) -> list[PlanarBatch]:

@@ -56,7 +56,7 @@ def test_same_as_alone(tmp_path, folds, model):
     for key in a:
         np.testing.assert_allclose(a[key], b[key], rtol=1e-7)
     rates = np.array([curve[:, 1] for curve in a.values()])
-    assert (rates < 0.01).any()
+    assert (rates < 0.03).any()  # plateaus were met
     assert (rates != rates[0]).any()  # each lane has its own schedule
     for mine, theirs in zip(together["lanes"], alone["lanes"], strict=True):
         assert (mine["seed"], mine["fold"], mine["best_epoch"]) == (theirs["seed"], theirs["fold"], theirs["best_epoch"])

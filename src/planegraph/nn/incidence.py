@@ -69,9 +69,9 @@ class _Sum(torch.autograd.Function):
         return _Sum.apply(gradient, ctx.columns, ctx.rows), None, None
 
 
-def add_sums(y: Tensor, incidence: Incidence, x: Tensor) -> Tensor:
-    """y + A x, written into y, which must be a value that nothing else needs."""
-    return _AddSum.apply(y, x, incidence.rows, incidence.columns)
+def add_sums(y: Tensor | None, incidence: Incidence, x: Tensor) -> Tensor:
+    """y + A x, written into y, which must be a value that nothing else needs; None is 0."""
+    return incidence @ x if y is None else _AddSum.apply(y, x, incidence.rows, incidence.columns)
 
 
 class _AddSum(torch.autograd.Function):

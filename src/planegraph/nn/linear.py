@@ -64,20 +64,21 @@ def matvec(weight: Tensor, vector: Tensor) -> Tensor:
 
 
 class Linear(nn.Module):
-    """A linear map from ``inputs`` to ``outputs``; initialised as ``torch.nn.Linear``."""
+    """A linear map from ``inputs`` to ``outputs``, with or without a bias; initialised as ``torch.nn.Linear``."""
 
-    def __init__(self, inputs: int, outputs: int, replicas: int | None = None) -> None:
+    def __init__(self, inputs: int, outputs: int, replicas: int | None = None, bias: bool = True) -> None:
         super().__init__()
         lead = () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, outputs, inputs))
-        self.bias = nn.Parameter(torch.empty(*lead, outputs))
+        self.bias = nn.Parameter(torch.empty(*lead, outputs)) if bias else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Uniform within 1 / sqrt(inputs)."""
         bound = 1 / math.sqrt(self.weight.shape[-1])
         nn.init.uniform_(self.weight, -bound, bound)
-        nn.init.uniform_(self.bias, -bound, bound)
+        if self.bias is not None:
+            nn.init.uniform_(self.bias, -bound, bound)
 
     def forward(self, x: Tensor) -> Tensor:
         return linear(x, self.weight, self.bias)

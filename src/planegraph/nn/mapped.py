@@ -31,7 +31,7 @@ class Mapped(NamedTuple):
 
     def map(self, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         """The linear map ``weight``, ``bias`` of the representations."""
-        return linear(self.x, self.compose(weight), _sum(bias, self.shift(weight)))
+        return linear(self.x, self.compose(weight), plus(bias, self.shift(weight)))
 
     def compose(self, weight: Tensor) -> Tensor:
         """The weight that maps x as ``weight`` maps the representations."""
@@ -63,7 +63,8 @@ class Mapped(NamedTuple):
         return Mapped(self.value())
 
 
-def _sum(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+def plus(a: Tensor | None, b: Tensor | None) -> Tensor | None:
+    """a + b, where None is 0."""
     if a is None or b is None:
         return b if a is None else a
     return a + b

@@ -24,8 +24,11 @@ from .norm import make_norm
 class MLP(nn.Module):
     """Linear maps with ReLU between them (none at the end), ``depth`` of them; an optional norm and dropout before each ReLU's successor.
 
+    Maps that a batch norm follows have no bias: it would be taken away again with the mean.
+
     Args:
         inputs, outputs, width: widths of the input, the output and in between.
+        bias: whether the last map has one.
     """
 
     def __init__(
@@ -37,10 +40,12 @@ class MLP(nn.Module):
         norm: Norm = "none",
         dropout: float = 0.0,
         replicas: int | None = None,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         widths = [inputs, *[width] * (depth - 1), outputs]
-        self.linears = nn.ModuleList(Linear(a, b, replicas) for a, b in pairwise(widths))
+        biases = [norm != "batch"] * (depth - 1) + [bias]
+        self.linears = nn.ModuleList(Linear(*ab, replicas, has) for ab, has in zip(pairwise(widths), biases, strict=True))
         norms = [make_norm(norm, w, replicas) for w in widths[1:-1]]
         self.norms = nn.ModuleList(n for n in norms if n is not None)
         self.dropout = make_dropout(dropout, replicas)

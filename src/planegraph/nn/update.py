@@ -18,7 +18,7 @@ from .config import PlanEConfig
 from .dropout import make_dropout
 from .incidence import add_sums
 from .linear import linear, matvec
-from .mapped import Mapped
+from .mapped import Mapped, plus
 from .mlp import MLP, SumOfMLP
 from .relu_sum import can_fuse, relu_sum
 from .structure import Structure
@@ -28,9 +28,9 @@ _G = {"neighbours": "g1", "readout": "g2", "triconnected": "g3", "biconnected": 
 
 
 class Begun(NamedTuple):
-    """An Update of which the part that reads no encoding is done: the first map of f so far, and what the other terms need."""
+    """An Update of which the part that reads no encoding is done: the first map of f so far (None: 0), and what the other terms need."""
 
-    x: Tensor
+    x: Tensor | None
     weights: dict[str, Tensor]  # the first map of f by term
     maps: dict[str, Tensor]  # terms with a linear g: that map composed with the one of f
     inner: dict[str, Tensor]  # terms with a deep g: its first map so far
@@ -38,7 +38,8 @@ class Begun(NamedTuple):
     @property
     def tensors(self) -> list[Tensor]:
         """What :meth:`Update.finish` reads."""
-        return [self.x, *self.weights.values(), *self.maps.values(), *self.inner.values()]
+        begun = [] if self.x is None else [self.x]
+        return [*begun, *self.weights.values(), *self.maps.values(), *self.inner.values()]
 
 
 class Update(nn.Module):
@@ -55,9 +56,10 @@ class Update(nn.Module):
         super().__init__()
         d, self.terms = config.hidden, config.terms
         options = {"norm": config.norm, "replicas": replicas}
+        bias = config.norm != "batch" or config.mlp_depth == 1  # otherwise the norm in f takes it away
         for term in self.terms:
             if term in _G:
-                self.add_module(_G[term], MLP(d, d, config.width, depth=config.g_depth, **options))
+                self.add_module(_G[term], MLP(d, d, config.width, depth=config.g_depth, bias=bias, **options))
         self.g5 = None
         if config.neighbours and config.edge_features is not None:
             inner = {"depth": config.mlp_depth, "norm": config.inner_norm, "replicas": replicas}
@@ -81,18 +83,19 @@ class Update(nn.Module):
             g: MLP = getattr(self, _G[term])
             if len(g.linears) == 1:  # two maps in a row are one
                 maps[term] = weights[term] @ g.first.weight
-                bias = bias + matvec(weights[term], g.first.bias)
+                bias = plus(bias, None if g.first.bias is None else matvec(weights[term], g.first.bias))
             else:
                 inner[term] = h.map(g.first.weight, g.first.bias)
+        x = None
         if maps:
             x = h.map(sum(maps.values()), bias)
-        else:
+        elif bias is not None:
             x = bias.unsqueeze(-2).expand(*bias.shape[:-1], s.layout.num_nodes, bias.shape[-1]).clone()
         if "neighbours" in maps:
             x = self._add_neighbours(x, maps["neighbours"], h, edges, s)
         elif "neighbours" in inner:
             value = self._add_neighbours(inner.pop("neighbours"), self.g1.first.weight, h, edges, s)
-            x = x + self.g1.after_first(value, s.batch.node_mask).map(weights["neighbours"])
+            x = plus(x, self.g1.after_first(value, s.batch.node_mask).map(weights["neighbours"]))
         if "readout" in weights:
             of_graph = self.g2(h.sums(s.node_graph.transposed, s.graph_size), s.batch.graph_mask)
             x = add_sums(x, s.node_graph, linear(of_graph, weights["readout"]))
@@ -107,7 +110,7 @@ class Update(nn.Module):
             elif term in begun.inner:
                 g: MLP = getattr(self, _G[term])
                 inner = add_sums(begun.inner[term], incidence, value.map(g.first.weight))
-                x = x + g.after_first(inner, s.batch.node_mask).map(begun.weights[term])
+                x = plus(x, g.after_first(inner, s.batch.node_mask).map(begun.weights[term]))
         if "cut" in begun.weights:
             x = add_sums(x, s.node_cut, bar.map(begun.weights["cut"]))
         out = self.f.after_first(x, s.batch.node_mask)
