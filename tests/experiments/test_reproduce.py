@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from planegraph.cli import main
+from planegraph.errors import PlanegraphError
 from planegraph.experiments.records import read_record
 from planegraph.train.log import read_log
 
@@ -153,7 +154,20 @@ def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
     module.reproduce("qm9-small", plan, "first")
     assert module.stacks_of(names, gpu) == [["qm9-small"], ["qm9-large", "qm9-odd"]]  # what has a record is not trained
     assert module.stacks_of(names, replace(gpu, again=True)) == [names]
-    module.reproduce_together(names[1:], plan, ["second", "third"])
+    kept, calls = module.write_record, []
+
+    def interrupted(*values):
+        calls.append(values)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return kept(*values)
+
+    monkeypatch.setattr(module, "write_record", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        module.reproduce_together(names[1:], plan, ["second", "third"])
+    assert module.stacks_of(names, gpu) == [["qm9-small"], ["qm9-large"], ["qm9-odd"]]
+    monkeypatch.setattr(module, "train", None)  # what is trained is not trained again
+    module.reproduce("qm9-odd", plan, "third")
     assert (tmp_path / "runs" / "counting-large-odd" / "odd" / "result.json").exists()
     for name, command in zip(names, ("first", "second", "third"), strict=True):
         record = read_record(tmp_path / "records" / name)
@@ -163,3 +177,6 @@ def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
         assert record.facts["lanes"] == 2
         assert (tmp_path / "records" / name / "report.html").exists()
     assert read_record(tmp_path / "records" / "qm9-odd").result["together"] == 2
+    for several_targets in ("[large,odd]", "each"):
+        with pytest.raises(PlanegraphError, match="a record is that of one target"):
+            module.reproduce("qm9-new", replace(plan, overrides=(f"options.target={several_targets}",)), "none")

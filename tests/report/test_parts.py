@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from planegraph.report.axes import axis_for, padded
@@ -20,6 +20,10 @@ VALUES = st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=20)
 
 
 @given(VALUES, st.sampled_from([None, False, True]))
+@example([5e-324], True)
+@example([5e-324], False)
+@example([5e-324, 1.0], None)
+@example([-5e-324, 5e-324], None)
 def test_axes_hold_their_values_and_have_increasing_ticks(values, log):
     for axis in (axis_for(values, log=log), padded(axis_for(values, log=log))):
         assert axis.low < axis.high

@@ -16,11 +16,25 @@ from .ddp_worker import GRAPHS, settings
 from .tasks import regression
 
 
-def test_two_processes_are_one_with_the_doubled_batch(tmp_path):
+def start_two(*arguments: str) -> None:
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "train.ddp_worker"]
-    run = subprocess.run([sys.executable, *launch, str(tmp_path / "two")], env=env, timeout=120, capture_output=True, text=True)
+    run = subprocess.run([sys.executable, *launch, *arguments], env=env, timeout=120, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
+
+
+def test_statistics_of_norms_are_those_of_all(tmp_path):
+    """Both processes have the same weights, statistics and averages of both after an epoch, whose graphs were different ones."""
+    start_two(str(tmp_path), "statistics")
+    a, b = (np.load(tmp_path / f"{rank}.npz") for rank in (0, 1))
+    for name in ("running", "average", "running_average"):
+        assert len(a[name]) > 0
+        np.testing.assert_allclose(a[name], b[name], rtol=1e-12, err_msg=name)
+    assert np.abs(a["running"] - a["running_average"]).max() > 1e-3
+
+
+def test_two_processes_are_one_with_the_doubled_batch(tmp_path):
+    start_two(str(tmp_path / "two"))
     train(regression(GRAPHS, loss="rmse"), settings(10), tmp_path / "one", device="cpu")
     two, one = (read_log(tmp_path / name / "log.jsonl") for name in ("two", "one"))
     assert len(two) == len(one) == 8

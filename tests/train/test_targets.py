@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +16,9 @@ from planegraph.datasets.task import Task
 from planegraph.errors import PlanegraphError
 from planegraph.experiments.records import read_record, write_record
 from planegraph.report import write_report
-from planegraph.train import RunSettings, train
+from planegraph.train import RunSettings, step, train
 from planegraph.train.checkpoint import load_checkpoint
-from planegraph.train.errors import DivergedError
+from planegraph.train.errors import DivergedError, Stopped
 from planegraph.train.log import read_log
 
 from .tasks import regression, small
@@ -80,7 +82,9 @@ def test_each_is_as_alone(tmp_path, folds):
 def test_one_after_another(tmp_path):
     task = several()
     train(task, settings_for(None), tmp_path / "a", device="cpu")
-    train(task, settings_for(None, together=False), tmp_path / "b", device="cpu")
+    result = train(task, settings_for(None, together=False), tmp_path / "b", device="cpu")
+    assert all("together" not in of_target for of_target in result["targets"].values())
+    assert sum(of_target["seconds"] for of_target in result["targets"].values()) == pytest.approx(result["seconds"], abs=0.01)
     for name in NAMES:
         for x, y in zip(outcome(tmp_path / "a" / name)[:2], outcome(tmp_path / "b" / name)[:2], strict=True):
             if isinstance(x, np.ndarray):
@@ -110,10 +114,85 @@ def test_a_target_has_its_record_and_its_report(tmp_path):
     assert record.settings.options == {"target": "odd"}
     assert record.result["together"] == 3
     assert len(record.predictions["true"]) == 10
-    assert "counting-odd" in write_report(tmp_path / "runs" / "odd").read_text()
+    page = write_report(tmp_path / "runs" / "odd").read_text()
+    assert "counting-odd" in page
+    assert "3 targets together" in page
     for refused in (lambda: write_record(tmp_path / "runs", tmp_path / "records", "x"), lambda: write_report(tmp_path / "runs")):
         with pytest.raises(PlanegraphError, match=r"a run for each of large, odd, small: name one of them, as in .*large"):
             refused()
+
+
+def test_targets_are_checked():
+    task = several()
+    for wrong, why in [
+        (("../esc", "b", "c"), "letters, digits"),
+        (("", "b", "c"), "letters, digits"),
+        (("a.b", "b", "c"), "letters, digits"),
+        (("group1", "b", "c"), "letters, digits"),
+        (("models", "b", "c"), "letters, digits"),
+        ((1, 2, 3), "letters, digits"),
+        (("a", "a", "b"), "a name each; found a, a, b"),
+        ((), "a name each; found none"),
+        (("a", "b"), "2 targets need y with a column for each; found y of shape"),
+        (("a", "b", "c", "d"), "4 targets need y"),
+    ]:
+        with pytest.raises(PlanegraphError, match=why):
+            replace(task, targets=wrong)
+    for changes, why in [
+        ({"scale": (1.0,)}, "3 targets need as many scales; found 1"),
+        ({"outputs": 3}, "outputs=3"),
+        ({"dataset": task.dataset.with_y(np.zeros(len(task.dataset)))}, "shape"),
+        ({"dataset": task.dataset.with_y(None)}, "no y"),
+    ]:
+        with pytest.raises(PlanegraphError, match=why):
+            replace(task, **changes)
+    with pytest.raises(PlanegraphError, match="has the targets small, large, odd; found 'even'"):
+        task.of_target("even")
+    with pytest.raises(PlanegraphError, match="has the targets none"):
+        task.of_target("odd").of_target("odd")
+
+
+def test_what_is_there_is_not_lost(tmp_path):
+    """The run of a target goes on with its stack only, and a stack does not write over a run in its folder."""
+    task = several()
+    train(task, settings_for(None, epochs=2), tmp_path / "stack", device="cpu")
+    with pytest.raises(PlanegraphError, match=r"trained together with others, in .*stack; go on with that"):
+        train(task.of_target("odd"), settings_for("odd"), tmp_path / "stack" / "odd", resume=True, device="cpu")
+    assert len(read_log(tmp_path / "stack" / "odd" / "log.jsonl")) == 4
+    train(task.of_target("odd"), settings_for("odd", epochs=1), tmp_path / "other" / "odd", device="cpu")
+    with pytest.raises(PlanegraphError, match="odd already holds a run"):
+        train(task, settings_for(None), tmp_path / "other", device="cpu")
+    assert len(json.loads((tmp_path / "other" / "odd" / "machine.json").read_text())["sessions"]) == 1
+
+
+def test_a_run_inside_of_a_run_is_no_target(tmp_path):
+    task = several().of_target("odd")
+    for folder in (tmp_path, tmp_path / "inner"):
+        train(task, settings_for("odd", epochs=1), folder, device="cpu")
+        assert write_report(folder).exists()
+
+
+def test_a_signal_in_mid_epoch(tmp_path, monkeypatch):
+    """Stopped within an epoch and gone on with: the same as the whole."""
+    task, asked = several(), 0
+    train(task, settings_for(None), tmp_path / "whole", device="cpu")
+    original = step._remember
+
+    def remember(*values) -> None:
+        nonlocal asked
+        original(*values)
+        asked += 1
+        if asked == 4:  # of three steps an epoch
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(step, "_remember", remember)
+    with pytest.raises(Stopped, match="epoch 2, step 1"):
+        train(task, settings_for(None), tmp_path / "parts", device="cpu")
+    train(task, settings_for(None), tmp_path / "parts", resume=True, device="cpu")
+    for name in NAMES:
+        a, b = (outcome(tmp_path / folder / name) for folder in ("whole", "parts"))
+        assert np.array_equal(a[0], b[0])
+        assert all(np.array_equal(a[1][key], b[1][key]) for key in a[1] | b[1])
 
 
 def test_what_diverges_is_named(tmp_path):
@@ -127,6 +206,7 @@ def test_what_diverges_is_named(tmp_path):
 def test_other_targets_do_not_go_on(tmp_path):
     task = several()
     train(task, settings_for(None, epochs=1), tmp_path, device="cpu")
-    fewer = replace(task, dataset=task.dataset.with_y(task.dataset.y[:, :2]), targets=NAMES[:2], scale=(1.0, 0.5))
-    with pytest.raises(PlanegraphError, match="small-seed0"):
-        train(fewer, settings_for(None), tmp_path, resume=True, device="cpu")
+    names, before = ("small", "large", "new"), sorted(tmp_path.rglob("*"))
+    with pytest.raises(PlanegraphError, match=r"holds small-seed0, .*odd-seed1, not small-seed0, .*new-seed1"):
+        train(replace(task, targets=names), settings_for(None), tmp_path, resume=True, device="cpu")
+    assert sorted(tmp_path.rglob("*")) == before

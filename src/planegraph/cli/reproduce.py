@@ -77,7 +77,7 @@ def _reproduce(args: argparse.Namespace) -> int:
     plan, failed = _plan(args), 0
     stacks = stacks_of(names_of(args.table, args.only), plan)
     for k, names in enumerate(stacks):
-        name = names[0]
+        name = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         if len(stacks) > 1:
             plan.say(f"{k + 1} of {len(stacks)}")
         try:

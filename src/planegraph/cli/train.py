@@ -42,6 +42,7 @@ def run(args: argparse.Namespace) -> int:
     from ..experiments.reproduce import task_of
     from ..train import train
     from ..train.errors import DivergedError, Stopped
+    from ..train.run import runs_of
 
     try:
         settings = _settings(args)
@@ -58,9 +59,8 @@ def run(args: argparse.Namespace) -> int:
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
     if first_process():
-        for target, of_target in result.get("targets", {None: result}).items():
-            folder = out if target is None else os.path.join(out, target)
-            sys.stdout.write(summary(of_target, folder) + _report(folder))
+        for _, folder, of_target in runs_of(out, result):
+            sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
     return 0
 
 

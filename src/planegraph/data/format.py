@@ -158,7 +158,9 @@ def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], An
             try:
                 _write(temporary[path], content)
             except OSError as error:
-                raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+                if error.errno is None or error.filename is not None:
+                    raise
+                raise OSError(error.errno, error.strerror, str(path)) from error
         for path in contents:
             os.replace(temporary[path], path)
             del temporary[path]

@@ -98,10 +98,12 @@ class QM9(Dataset):
             target: a name; several names, or "each" for all 13, for a model each, trained together; None: one model for all 13.
         """
         alone = isinstance(target, str) and target != "each"
-        names = (target,) if alone else tuple(TARGETS if target in (None, "each") else target)
-        for name in names:
-            require(name in TARGETS, f"qm9 has the targets {', '.join(TARGETS)}, or each; found {name!r}")
-        require(0 < len(set(names)) == len(names), f"qm9: a target is named once; found {', '.join(names) or 'none'}")
+        listed = isinstance(target, list | tuple) and len(target) > 0
+        known = f"qm9 has the targets {', '.join(TARGETS)}: name one, list some, or say each"
+        require(target is None or isinstance(target, str) or listed, f"{known}; found {target!r}")
+        names = (target,) if alone else tuple(target) if listed else tuple(TARGETS)
+        for k, name in enumerate(names):
+            require(isinstance(name, str) and name in TARGETS and name not in names[:k], f"{known}, each once; found {name!r}")
         ds = self.load(edge_features)
         splits = by_number(ds.attrs["split"])
         rebuilt = "the training set is a rebuild of GNN-FiLM's (110473 molecules, not 110462)"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -9,7 +10,10 @@ from typing import Literal
 import numpy as np
 
 from ..data.packed import PackedDataset
+from ..errors import PlanegraphError
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_RESERVED = re.compile(r"models|tensorboard|group\d+")
 Split = Mapping[str, np.ndarray]
 FeatureSizes = tuple[Literal["categorical"], tuple[int, ...]] | tuple[Literal["continuous"], int] | None
 
@@ -50,11 +54,41 @@ class Task:
     notes: str = ""
     targets: tuple[str, ...] | None = None
 
+    def __post_init__(self) -> None:
+        if self.targets is not None:
+            self._check_targets()
+
     def of_target(self, target: str | None) -> Task:
         """The task of one of its targets, by name; the task itself for None. Graphs are shared."""
         if target is None:
             return self
+        if target not in (self.targets or ()):
+            raise PlanegraphError(f"task {self.name} has the targets {', '.join(self.targets or ()) or 'none'}; found {target!r}")
         column = self.targets.index(target)
         dataset = self.dataset.with_y(self.dataset.y[:, [column]])
         scale = self.scale[column] if isinstance(self.scale, tuple) else self.scale
         return replace(self, name=f"{self.name}-{target}", dataset=dataset, scale=scale, targets=None)
+
+    @staticmethod
+    def options_of(target: str | None) -> dict[str, str]:
+        """The options by which a dataset gives the task of this target; none for None."""
+        return {} if target is None else {"target": target}
+
+    def _check_targets(self) -> None:
+        """Names that can be folders, once each, a column of y and a scale for each, and one output."""
+        names, y = self.targets, self.dataset.y
+        for name in names:
+            if not isinstance(name, str) or not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
+                raise PlanegraphError(
+                    f"task {self.name}: a target is named by letters, digits, _ and -, and not like a folder of a run; found {name!r}"
+                )
+        if not names or len(set(names)) < len(names):
+            raise PlanegraphError(f"task {self.name}: targets have a name each; found {', '.join(names) or 'none'}")
+        columns = y.shape[1] if y is not None and y.ndim == 2 else None
+        if columns != len(names):
+            found = "no y" if y is None else f"y of shape {y.shape}"
+            raise PlanegraphError(f"task {self.name}: {len(names)} targets need y with a column for each; found {found}")
+        if isinstance(self.scale, tuple) and len(self.scale) != len(names):
+            raise PlanegraphError(f"task {self.name}: {len(names)} targets need as many scales; found {len(self.scale)}")
+        if self.outputs != 1 or self.kind == "multiclass":
+            raise PlanegraphError(f"task {self.name}: a target of its own is one number; found outputs={self.outputs}, {self.kind}")

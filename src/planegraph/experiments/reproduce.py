@@ -17,8 +17,8 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from ..train import train
 from ..train.distributed import default_device
-from ..train.run import place
-from ..train.settings import RunSettings
+from ..train.run import runs_of
+from ..train.settings import RunSettings, load_settings
 from .configs import load_config
 from .published import MEASURES, TABLE_NAMES, config_names_of
 from .records import Record, checked_record, write_measure, write_record
@@ -79,16 +79,26 @@ def reproduce(name: str, plan: Plan, command: str) -> Path | None:
         return None
     if name in _MEASURES:
         return _measure(name, plan)
-    settings = load_config(name).with_overrides(plan.overrides)
-    return _train(name, settings, plan, {None: (name, command)})
+    settings = _settings(name, plan)
+    if _from_a_stack(name, settings, plan, command):
+        return plan.records / name
+    for folder, result in _train(name, settings, plan):
+        _keep(folder, result, name, plan, command)
+    return plan.records / name if first_process() else None
 
 
 def reproduce_together(names: Sequence[str], plan: Plan, commands: Sequence[str]) -> None:
     """Trains configs that differ in their target only, as one stack, and writes the record of each."""
-    settings = [load_config(name).with_overrides(plan.overrides) for name in names]
+    wanted = {name: (_settings(name, plan), command) for name, command in zip(names, commands, strict=True)}
+    wanted = {name: pair for name, pair in wanted.items() if not _from_a_stack(name, pair[0], plan, pair[1])}
+    if not wanted:
+        return
+    settings = [pair[0] for pair in wanted.values()]
     targets = [s.options["target"] for s in settings]
     stack = replace(settings[0], options={**settings[0].options, "target": targets})
-    _train("-".join([stack.task, *targets]), stack, plan, dict(zip(targets, zip(names, commands, strict=True), strict=True)))
+    made = _train("-".join([stack.task, *targets]), stack, plan)
+    for (name, (_, command)), (folder, result) in zip(wanted.items(), made, strict=False):  # other processes made none
+        _keep(folder, result, name, plan, command)
 
 
 def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
@@ -99,7 +109,7 @@ def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
         key = name
         wanted = plan.again or not (plan.records / name / "record.json").is_file()
         if wanted and name not in _MEASURES and not device.startswith("cpu"):
-            settings = load_config(name).with_overrides(plan.overrides)
+            settings = _settings(name, plan)
             if isinstance(settings.options.get("target"), str):
                 key = json.dumps(replace(settings, options={**settings.options, "target": None}).to_dict())
         stacks.setdefault(key, []).append(name)
@@ -119,8 +129,29 @@ def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
         raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
 
 
-def _train(name: str, settings: RunSettings, plan: Plan, records: Mapping[str | None, tuple[str, str]]) -> Path | None:
-    """Trains in the folder ``name`` of the runs; ``records``: name and command of each target's record. Gives the last record."""
+def _settings(name: str, plan: Plan) -> RunSettings:
+    """Those of the config, with what the plan replaces; a record is that of one target, so there must be one."""
+    settings = load_config(name).with_overrides(plan.overrides)
+    target = settings.options.get("target")
+    if target == "each" or isinstance(target, list | tuple):
+        raise PlanegraphError(f"{name}: a record is that of one target; found options.target={target}")
+    return settings
+
+
+def _from_a_stack(name: str, settings: RunSettings, plan: Plan, command: str) -> bool:
+    """Whether a stack that was trained earlier has this run, finished but not recorded: then it is recorded now."""
+    target = settings.options.get("target")
+    if target is None or plan.again or not plan.resume:
+        return False
+    for path in sorted(plan.runs.glob(f"*/{target}/result.json")):
+        if load_settings(path.parent / "settings.yaml") == settings:
+            _keep(path.parent, json.loads(path.read_text(encoding="utf-8")), name, plan, command)
+            return True
+    return False
+
+
+def _train(name: str, settings: RunSettings, plan: Plan) -> list[tuple[Path, dict[str, Any]]]:
+    """Trains in the folder ``name`` of the runs; gives the folder and the result of each target, or of all. Only in the first process."""
     folder = plan.runs / name
     if plan.again and (folder / "result.json").exists():  # one that was interrupted is gone on with
         folder.rename(_aside(folder))
@@ -129,13 +160,16 @@ def _train(name: str, settings: RunSettings, plan: Plan, records: Mapping[str | 
     task = task_of(settings, plan.data_root)
     plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
     result = train(task, settings, folder, resume=folder.exists(), show=plan.show, device=plan.device)
-    record = None
-    for target, of_target in result.get("targets", {None: result}).items() if first_process() else ():
-        of_record, command = records[target]
-        record = write_record(place(folder, target), plan.records, of_record, command)
-        figure = f"{of_target['metric']} {of_target['test']['mean']:.4f} ± {of_target['test']['std']:.4f}"
-        plan.say(f"{of_record}: {figure}, {of_target['seconds']:.0f} s; recorded in {record}")
-    return record
+    return [(of_target, summary) for _, of_target, summary in runs_of(folder, result)] if first_process() else []
+
+
+def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan, command: str) -> None:
+    """Makes a record of a finished run; in the first process."""
+    if not first_process():
+        return
+    record = write_record(folder, plan.records, name, command)
+    figure = f"{result['metric']} {result['test']['mean']:.4f} ± {result['test']['std']:.4f}"
+    plan.say(f"{name}: {figure}, {result['seconds']:.0f} s; recorded in {record}")
 
 
 def _measure(name: str, plan: Plan) -> Path | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+_NOTHING = 1e-290  # floats below have no digits left for steps between them
 _LOG_FROM = 20.0  # the largest by the smallest value from which on an axis is logarithmic
 
 
@@ -54,7 +55,7 @@ def axis_for(values: Iterable[float], log: bool | None = None, whole: bool = Fal
     found = found[np.isfinite(found)]
     if len(found) == 0:
         found = np.array([0.0, 1.0])
-    low, high = float(found.min()), float(found.max())
+    low, high = (0.0 if abs(value) < _NOTHING else value for value in (float(found.min()), float(found.max())))
     if log is None:
         log = low > 0 and high / low >= _LOG_FROM
     return logarithmic(low, high) if log and low > 0 else linear(low, high, whole)

@@ -73,6 +73,11 @@ class Run:
         return int((self.settings.get("train") or {}).get("epochs", 0))
 
     @property
+    def together(self) -> int:
+        """How many targets were trained in these seconds, this one among them."""
+        return 1 if self.result is None else int(self.result.get("together", 1))
+
+    @property
     def metric(self) -> str | None:
         """mae, accuracy or rocauc; an unfinished run does not say."""
         return None if self.result is None else self.result["metric"]

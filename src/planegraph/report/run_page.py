@@ -80,11 +80,16 @@ def result_part(run: Run) -> Markup:
             [
                 (spread(metric, **result["test"], count=count), f"test {name} at the best validation epoch, {of}"),
                 (spread(metric, **result["val"], count=count), f"validation {name} at that epoch"),
-                (duration(run.seconds), f"of training on {result.get('device', 'an unknown device')}"),
+                (duration(run.seconds), f"of training on {result.get('device', 'an unknown device')}{_together(run)}"),
             ]
         ),
         tag("p", result["notes"], class_="soft") if result.get("notes") else None,
     )
+
+
+def _together(run: Run) -> str:
+    """That the time is not this run's alone, if it is not."""
+    return f", {run.together} targets together" if run.together > 1 else ""
 
 
 def lane_table(run: Run) -> Markup | None:
@@ -133,10 +138,10 @@ def class_table(run: Run) -> Markup | None:
 
 def machine_part(run: Run) -> Markup:
     """How long it took, and where."""
-    known: dict[str, object] = {"training": duration(run.seconds)}
+    known: dict[str, object] = {"training": duration(run.seconds) + _together(run)}
     if run.result is not None:
         known |= {"device": run.result.get("device"), "PyTorch": run.result.get("torch")}
-    steps = sum(len(c.epoch) for c in run.curves)
+    steps = run.together * sum(len(c.epoch) for c in run.curves)
     if steps and run.seconds:
         known["for each lane and epoch"] = duration(run.seconds / steps)
     parts = [facts(known)]

@@ -126,11 +126,11 @@ def final_results(group: Group) -> list[dict[str, Any]]:
 
 
 def _average_buffers(group: Group) -> None:
-    """Running averages of norms, which each process has of its own graphs."""
+    """Running statistics of norms, which each process has of its own graphs, and their averages over the steps."""
     if group.world.size > 1:
-        for buffer in group.state.buffers().values():
-            if buffer.is_floating_point():
-                group.world.add_up(buffer).div_(group.world.size)
+        for values in (group.state.running, group.state.running_average):
+            if values is not None and values.numel():
+                group.world.add_up(values).div_(group.world.size)
 
 
 def _record(group: Group, lane: int, loss: float, rate: float, found: list[dict[str, float]] | None) -> Record:

@@ -70,18 +70,18 @@ def train(
     if tensorboard:
         summary_writer()  # an error now, if it is not there
     with joined(device) as world, _precision(settings.train.precision):
-        _prepare(folder, resume, world)
+        _prepare([place(folder, target) for target in (None, *(task.targets or ()))], resume, world)
         groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
-        results, seconds = [], 0.0
+        results, spent = [], []
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
                 results += _run_group(group, k, folder, resume, show, wish, tensorboard)
-                seconds += group.progress.seconds
-        summary = _summary_of_all(task, settings, results, seconds, device)
+                spent.append((group.progress.seconds, {lane.target for lane in lanes}))
+        summary = _summary_of_all(task, settings, results, spent, device)
         if world.first:
-            for target, of_target in summary.get("targets", {}).items():
-                _write_json(place(folder, target) / "result.json", of_target)
+            for _, place_of_it, of_target in runs_of(folder, summary):
+                _write_json(place_of_it / "result.json", of_target)
             _write_json(folder / "result.json", summary)
         world.wait()
     return summary
@@ -93,10 +93,15 @@ def place(out: Path, target: str | None = None, group: int = 0) -> Path:
     return folder if group == 0 else folder / f"group{group}"
 
 
+def runs_of(out: str | PathLike[str], summary: dict[str, Any]) -> list[tuple[str | None, Path, dict[str, Any]]]:
+    """Target, folder and summary of each run that :func:`train` made in ``out``: one, or one for each target."""
+    return [(target, place(Path(out), target), of_it) for target, of_it in summary.get("targets", {None: summary}).items()]
+
+
 def refuse_several(folder: Path) -> None:
     """Raises PlanegraphError if the folder holds a run for each of several targets: those are read one by one."""
     below = sorted(path.parent.name for path in folder.glob("*/settings.yaml"))
-    if below:
+    if below and not (folder / "log.jsonl").exists():
         raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
 
 
@@ -108,13 +113,13 @@ def _run_group(
     logs = {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(lane.target for lane in lanes)}
     if world.any(wish.asked):  # between two groups
         raise Stopped(f"stopped before {lanes[0].name}; what came before is saved in {out}, and --resume goes on", wish.signal)
-    if world.first:
-        for path in (checkpoint, *logs.values()):
-            path.parent.mkdir(parents=True, exist_ok=True)
     if world.same(resume and checkpoint.exists()):
         group.load(checkpoint)
-    if world.first and k == 0:  # not before the checkpoint was found to be of these settings
-        _introduce(group, out)
+    if world.first:  # not before the checkpoint was found to be of these settings
+        for path in (checkpoint, *logs.values()):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        if k == 0:
+            _introduce(group, out)
     many = f"{len(lanes)} together" if len(lanes) > 1 else lanes[0].name
     display = make_display(f"{group.task.name} {group.settings.model_class}, {many}", show and world.first)
     if tensorboard and world.first:
@@ -132,11 +137,9 @@ def _run_group(
 def _introduce(group: Group, out: Path) -> None:
     """Settings and machine, for the run and for that of each target."""
     for target in (None, *(group.task.targets or ())):
-        settings, folder = group.settings, place(out, target)
-        if target is not None:
-            settings = replace(settings, options={**settings.options, "target": target})
+        folder, options = place(out, target), {**group.settings.options, **group.task.options_of(target)}
         folder.mkdir(parents=True, exist_ok=True)
-        save_settings(settings, folder / "settings.yaml")
+        save_settings(replace(group.settings, options=options), folder / "settings.yaml")
         add_session(folder, group.device)
 
 
@@ -151,19 +154,34 @@ def _save_models(group: Group, out: Path) -> None:
 
 
 def _summary_of_all(
-    task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, device: torch.device
+    task: Task,
+    settings: RunSettings,
+    results: list[dict[str, Any]],
+    spent: list[tuple[float, set[str | None]]],
+    device: torch.device,
 ) -> dict[str, Any]:
-    """The summary of the run, or of the run of each target; ``together`` then says how many share the seconds."""
-    by_target = {target: [_without_target(r) for r in results if r["target"] == target] for target in task.targets or (None,)}
-    found = {t: summarise(task.of_target(t), settings, mine, seconds, device) for t, mine in by_target.items()}
+    """The summary of the run, or of the run of each target; ``together`` then says how many targets share its seconds.
+
+    Args:
+        spent: the seconds and the targets of each group.
+    """
+    found = {}
+    for target in task.targets or (None,):
+        mine = [{name: value for name, value in r.items() if name != "target"} for r in results if r["target"] == target]
+        groups = [(seconds, len(targets)) for seconds, targets in spent if target in targets]
+        found[target] = summarise(task.of_target(target), settings, mine, sum(seconds for seconds, _ in groups), device)
+        together = max(count for _, count in groups)
+        found[target] |= {"together": together} if together > 1 else {}
     if task.targets is None:
         return found[None]
-    whole = {"task": task.name, "metric": task.metric, "model_class": settings.model_class, "seconds": round(seconds, 3)}
-    return whole | {"targets": {target: summary | {"together": len(found)} for target, summary in found.items()}}
-
-
-def _without_target(result: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in result.items() if name != "target"}
+    seconds = round(sum(seconds for seconds, _ in spent), 3)
+    return {
+        "task": task.name,
+        "metric": task.metric,
+        "model_class": settings.model_class,
+        "seconds": seconds,
+        "targets": found,
+    }
 
 
 def summarise(
@@ -186,17 +204,27 @@ def summarise(
     }
 
 
-def _prepare(folder: Path, resume: bool, world: World) -> None:
-    there = [name for name in (CHECKPOINT, "result.json", "settings.yaml") if (folder / name).exists()]
-    problem = None
-    if there and not resume:
-        problem = f"{folder} already holds a run ({there[0]}); go on with it by --resume, or choose another folder"
-    problem = world.same(problem)
+def _prepare(folders: list[Path], resume: bool, world: World) -> None:
+    """Makes the first folder, that of the run, unless it or that of a target holds what would be lost."""
+    problem = world.same(_in_the_way(folders, resume))
     if problem:
         raise PlanegraphError(problem)
     if world.first:
-        folder.mkdir(parents=True, exist_ok=True)
+        folders[0].mkdir(parents=True, exist_ok=True)
     world.wait()
+
+
+def _in_the_way(folders: list[Path], resume: bool) -> str | None:
+    there = [folder / name for folder in folders for name in (CHECKPOINT, "result.json", "settings.yaml")]
+    there = [path for path in there if path.exists()]
+    if there and not resume:
+        return f"{there[0].parent} already holds a run ({there[0].name}); go on with it by --resume, or choose another folder"
+    out = folders[0]
+    if (out / "result.json").exists() and not (out / CHECKPOINT).exists():
+        above = out.parent / CHECKPOINT
+        where = f": it was trained together with others, in {out.parent}; go on with that" if above.exists() else ""
+        return f"{out} holds a finished run without its {CHECKPOINT}, so there is nothing to go on from{where}"
+    return None
 
 
 def _write_json(path: Path, values: dict[str, Any]) -> None:

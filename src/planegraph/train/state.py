@@ -33,9 +33,9 @@ class State:
         named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
         named.sort(key=lambda item: item[1].numel() % _ALIGN != 0)  # stable: what keeps the alignment stands first
         self.names, self.parameters = [n for n, _ in named], [p for _, p in named]
-        self.weights = _as_views_of_one(self.parameters)
+        self.weights = _as_views_of_one(self.parameters, self.parameters[0])
         self.running_names = [name for name, b in self.buffers().items() if b.is_floating_point()]
-        self.running = _as_views_of_one([self.buffers()[name] for name in self.running_names]).to(self.weights)  # moves none or ()
+        self.running = _as_views_of_one([self.buffers()[name] for name in self.running_names], self.weights)
         like = self.weights
         lane = torch.arange(self.lanes, device=like.device)
         sizes = [p.numel() // self.lanes for p in self.parameters]
@@ -120,11 +120,9 @@ class State:
         )
 
 
-def _as_views_of_one(tensors: Sequence[Tensor]) -> Tensor:
-    """A vector with the values of the tensors, which become views of it."""
-    if not tensors:
-        return torch.empty(0)
-    vector = torch.cat([t.detach().reshape(-1) for t in tensors])
+def _as_views_of_one(tensors: Sequence[Tensor], like: Tensor) -> Tensor:
+    """A vector with the values of the tensors, all of type and device of ``like``, which become views of it."""
+    vector = torch.cat([like.new_empty(0), *(t.detach().reshape(-1) for t in tensors)])
     for tensor, part in zip(tensors, _parts(vector, tensors), strict=True):
         tensor.data = part
     return vector
