@@ -67,6 +67,8 @@ class Reference:
         layers = self.node_embeddings(examples, on_nonplanar)
         chosen = layers if self.config.pooling == "all" else layers[-1:]
         sums = [torch.cat([self.total(h) for h in per_layer]) for per_layer in zip(*chosen, strict=True)]
+        if self.config.graph_scale is not None and not self.config.mean_pooling:
+            sums = [row / self.config.graph_scale for row in sums]
         if self.config.mean_pooling:
             sums = [row / max(len(h), 1) for row, h in zip(sums, layers[0], strict=True)]
         return torch.stack(sums)
@@ -191,7 +193,7 @@ class Reference:
             messages = self.messages(name, samples)
             terms.append(self.g(f"{name}.g1", samples, lambda i, u: messages[i][u]))
         if config.readout:
-            every = self.mlp(f"{name}.g2", [self.total(sample.h) for sample in samples])
+            every = self.mlp(f"{name}.g2", [self.total(sample.h) / (config.graph_scale or 1) for sample in samples])
             terms.append([[every[i]] * len(sample.h) for i, sample in enumerate(samples)])
         if config.triconnected:
             around = [
@@ -266,6 +268,7 @@ class Reference:
     def norm(self, name: str, x: Tensor) -> Tensor:
         if f"{name}.weight" not in self.parameters:
             left_out = (".bi_enc.", ".cut_enc.") + ((".tri_enc.", ".g5.") if self.config.norm_at == "update" else ())
+            left_out += () if self.config.graph_scale is None else (".g2.", "readout.")
             assert self.config.norm == "none" or any(part in name for part in left_out), f"{name} is missing"
             return x
         if self.config.norm == "layer":

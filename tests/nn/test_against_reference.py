@@ -55,6 +55,9 @@ OPTIONS = [
     {"virtual_edge": "learned"},
     {"pooling": "last"},
     {"mean_pooling": True},
+    {"graph_scale": 8},
+    {"graph_scale": 0.5, "norm": "batch", "g_depth": 2},
+    {"graph_scale": 8, "norm": "batch", "mean_pooling": True},
     {"layers": 1},
     {"layers": 4, "hidden": 5, "pos_dim": 2},
     {"hidden": 37, "mlp_width": 70},
@@ -135,7 +138,10 @@ def test_options(options, kind):
     assert_same(make_model(small_config(kind, **options)), examples_of(kind, 20, start=7))
 
 
-@pytest.mark.parametrize("options", [{}, {"mlp_depth": 3}, {"mlp_per_type": True}, {"hidden": 6, "mlp_width": 9}], ids=show)
+STATISTICS = [{}, {"mlp_depth": 3}, {"mlp_per_type": True}, {"hidden": 6, "mlp_width": 9}, {"graph_scale": 8, "g_depth": 2}]
+
+
+@pytest.mark.parametrize("options", STATISTICS, ids=show)
 @pytest.mark.parametrize("kind", [PLAIN, EDGES, DARTS], ids=str)
 def test_batch_statistics(options, kind):
     """Training mode: batch norms use the rows of all graphs of the batch, and nothing else."""

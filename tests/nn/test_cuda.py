@@ -22,6 +22,7 @@ OPTIONS = (
     {"norm": "batch", "norm_at": "update", "mlp_width": 24},
     {"mlp_per_type": True},
     {"residual": True, "norm": "batch", "g_depth": 2},
+    {"graph_scale": 8, "norm": "batch", "g_depth": 2, "mean_pooling": True},
 )
 PLANE = [(BasePlanE, kind) for kind in KINDS]
 BASELINES = [(cls, kind) for cls, kinds in ((GCN, KINDS[:2]), (GIN, KINDS[1:]), (GINE, KINDS[1:])) for kind in kinds]

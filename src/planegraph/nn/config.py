@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
@@ -63,6 +64,8 @@ class PlanEConfig:
         neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
         norm: none, batch or layer, after hidden maps.
         norm_at: all MLPs outside the tree recursions of BiEnc and CutEnc, or update: those per node (g1 to g4, f) and the output MLP.
+        graph_scale: None: g2 and the output MLP, which see a row per graph, have norms too. A number: they have none, and sums over the
+            nodes of a graph are divided by it before. Batches have few graphs, so their statistics are noisy.
         norm_momentum: how far running averages of batch norm move with each batch.
         mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
         g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.
@@ -91,6 +94,7 @@ class PlanEConfig:
     norm: Norm = "none"
     norm_at: NormAt = "all"
     norm_momentum: float = 0.1
+    graph_scale: float | None = None
     mlp_depth: int = 2
     mlp_width: int | None = None
     g_depth: int = 1
@@ -119,10 +123,12 @@ class PlanEConfig:
                 raise ValueError(f"{name} must be one of {', '.join(get_args(allowed))}; found {getattr(self, name)!r}")
         for name in ("dropout", "dropout_walk", "dropout_readout"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < 1:
+            if not _is_number(value) or not 0 <= value < 1:
                 raise ValueError(f"{name} must be a number, at least 0 and below 1; found {value!r}")
-        if not isinstance(self.norm_momentum, int | float) or not 0 < self.norm_momentum <= 1:
+        if not _is_number(self.norm_momentum) or not 0 < self.norm_momentum <= 1:
             raise ValueError(f"norm_momentum must be a number above 0, at most 1; found {self.norm_momentum!r}")
+        if self.graph_scale is not None and not (_is_number(self.graph_scale) and 0 < self.graph_scale < math.inf):
+            raise ValueError(f"graph_scale must be a number above 0, or None; found {self.graph_scale!r}")
         for name in (*_TERMS, "residual", "mlp_per_type", "mean_pooling"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")
@@ -135,6 +141,11 @@ class PlanEConfig:
     def terms(self) -> tuple[str, ...]:
         """The terms of Update that are switched on, in the order of their concatenation."""
         return tuple(name for name in _TERMS if getattr(self, name))
+
+    @property
+    def graph_norm(self) -> Norm:
+        """The norm of the MLPs that see a row per graph."""
+        return self.norm if self.graph_scale is None else "none"
 
     @property
     def inner_norm(self) -> Norm:
@@ -185,6 +196,10 @@ def _features(name: str, value: Any) -> Features:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _at_least_one(name: str, value: Any) -> None:

@@ -50,7 +50,7 @@ class GraphModel(nn.Module):
         """Last, so that the parameters stand in the order of the computation."""
         c = self.config
         inputs = c.hidden * (c.layers if c.pooling == "all" else 1)
-        options = {"depth": c.mlp_depth, "norm": c.norm, "dropout": c.dropout_readout, "replicas": self.replicas}
+        options = {"depth": c.mlp_depth, "norm": c.graph_norm, "dropout": c.dropout_readout, "replicas": self.replicas}
         self.readout = MLP(inputs, c.outputs, c.width, **options)
         set_momentum(self, c.norm_momentum)
 
@@ -68,7 +68,8 @@ class GraphModel(nn.Module):
 
     @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
-        """(G, layers * hidden): the sums (or means) of the node representations, layer beside layer (or of the last layer only)."""
+        """(G, layers * hidden): the sums of the node representations (or means, or parts of sums: what the output MLP sees), layer beside
+        layer (or of the last layer only)."""
         return self._pool(self.prepare(batch))
 
     @eager_in_full_precision
@@ -93,7 +94,8 @@ class GraphModel(nn.Module):
     def _pool(self, batch: PlanarBatch) -> Tensor:
         layers, s = self._layers(batch)
         chosen = layers if self.config.pooling == "all" else layers[-1:]
-        sums = torch.cat([h.sums(s.node_graph.transposed, s.graph_size) for h in chosen], dim=-1)
+        scale = None if self.config.mean_pooling else self.config.graph_scale
+        sums = torch.cat([s.over_graph(h, scale) for h in chosen], dim=-1)
         return sums / s.graph_size.clamp(min=1) if self.config.mean_pooling else sums
 
     # ---- what is wrong with a batch -----------------------------------------------------------------------------------------

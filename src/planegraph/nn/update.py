@@ -55,16 +55,18 @@ class Update(nn.Module):
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
         d, self.terms = config.hidden, config.terms
-        options = {"norm": config.norm, "replicas": replicas}
+        self.graph_scale = config.graph_scale
         bias = config.norm != "batch" or config.mlp_depth == 1  # otherwise the norm in f takes it away
         for term in self.terms:
             if term in _G:
-                self.add_module(_G[term], MLP(d, d, config.width, depth=config.g_depth, bias=bias, **options))
+                norm = config.graph_norm if term == "readout" else config.norm
+                g = MLP(d, d, config.width, depth=config.g_depth, norm=norm, replicas=replicas, bias=bias)
+                self.add_module(_G[term], g)
         self.g5 = None
         if config.neighbours and config.edge_features is not None:
             inner = {"depth": config.mlp_depth, "norm": config.inner_norm, "replicas": replicas}
             self.g5 = SumOfMLP((d, d), d, config.width, **inner)
-        self.f = MLP(len(self.terms) * d, d, config.width, depth=config.mlp_depth, **options)
+        self.f = MLP(len(self.terms) * d, d, config.width, depth=config.mlp_depth, norm=config.norm, replicas=replicas)
         self.dropout = make_dropout(config.dropout, replicas)
 
     def forward(
@@ -97,7 +99,7 @@ class Update(nn.Module):
             value = self._add_neighbours(inner.pop("neighbours"), self.g1.first.weight, h, edges, s)
             x = plus(x, self.g1.after_first(value, s.batch.node_mask).map(weights["neighbours"]))
         if "readout" in weights:
-            of_graph = self.g2(h.sums(s.node_graph.transposed, s.graph_size), s.batch.graph_mask)
+            of_graph = self.g2(s.over_graph(h, self.graph_scale), s.batch.graph_mask)
             x = add_sums(x, s.node_graph, linear(of_graph, weights["readout"]))
         return Begun(x, weights, maps, inner)
 
