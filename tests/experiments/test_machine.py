@@ -11,8 +11,8 @@ from planegraph.train import machine
 
 def test_sessions_are_appended(tmp_path):
     assert machine.read_sessions(tmp_path) == []
-    machine.add_session(tmp_path, "cpu")
-    machine.add_session(tmp_path, "cpu")
+    machine.add_session(tmp_path, machine.session("cpu"))
+    machine.add_session(tmp_path, machine.session("cpu"))
     sessions = machine.read_sessions(tmp_path)
     assert len(sessions) == 2
     assert sessions[0]["machine"] == sessions[1]["machine"]

@@ -190,9 +190,8 @@ def test_batch_norm_is_that_of_the_cpu(masked, replicas, dtype):
         found.append([real, rows.grad, norm.weight.grad, norm.bias.grad, norm.running_mean, norm.running_var])
     for a, b in zip(*found, strict=True):
         scale = a.abs().max().clamp(min=1)
-        assert ((a - b.cpu()).abs().max() / scale).item() < (
-            1e-3 if dtype == torch.float32 else 1e-10
-        )  # two rows may differ by little
+        limit = 1e-3 if dtype == torch.float32 else 1e-10  # two rows may differ by little
+        assert ((a - b.cpu()).abs().max() / scale).item() < limit
 
 
 @pytest.mark.parametrize("replicas", [None, 3])

@@ -24,7 +24,7 @@ OPTIONS = (
     {"residual": True, "norm": "batch"},
     {"mlp_depth": 1, "virtual_edge": "learned"},
 )
-TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-11}  # batch norms of nearly equal rows multiply rounding
+TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-11}
 
 
 def batches_of(kind: Kind) -> list[PlanarBatch]:
@@ -52,7 +52,8 @@ def step(model: torch.nn.Module, batch: PlanarBatch) -> tuple[torch.Tensor, dict
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 def test_same_as_one_by_one(kind, options, training, dtype):
-    models = [make_model(small_config(kind, **options), seed, dtype).train(training) for seed in range(REPLICAS)]
+    seeds = range(1, 1 + REPLICAS)  # 0 draws weights by which a batch norm sees nearly equal rows, and multiplies rounding
+    models = [make_model(small_config(kind, **options), seed, dtype).train(training) for seed in seeds]
     batches = batches_of(kind)
     together = BasePlanE.stack(models)
     assert together.training == training

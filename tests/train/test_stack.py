@@ -36,7 +36,7 @@ def test_same_as_alone(tmp_path, folds, model):
         shorter = {part: ids[:-1] for part, ids in task.folds[1].items()} | {"val": task.folds[1]["val"][:3]}
         task = replace(task, folds=[task.folds[0], shorter])
     options = {
-        "epochs": 10,
+        "epochs": 16,
         "lr": 0.05,
         "seeds": 2,
         "schedule": PLATEAU,
@@ -56,7 +56,7 @@ def test_same_as_alone(tmp_path, folds, model):
     for key in a:
         np.testing.assert_allclose(a[key], b[key], rtol=1e-7)
     rates = np.array([curve[:, 1] for curve in a.values()])
-    assert (rates < 0.03).any()  # plateaus were met
+    assert (rates < 0.01).any()
     assert (rates != rates[0]).any()  # each lane has its own schedule
     for mine, theirs in zip(together["lanes"], alone["lanes"], strict=True):
         assert (mine["seed"], mine["fold"], mine["best_epoch"]) == (theirs["seed"], theirs["fold"], theirs["best_epoch"])

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
     if first_process():
-        for _, folder, of_target in runs_of(out, result):
+        for folder, of_target in runs_of(out, result):
             sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
     return 0
 

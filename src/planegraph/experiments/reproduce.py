@@ -97,7 +97,7 @@ def reproduce_together(names: Sequence[str], plan: Plan, commands: Sequence[str]
     targets = [s.options["target"] for s in settings]
     stack = replace(settings[0], options={**settings[0].options, "target": targets})
     made = _train("-".join([stack.task, *targets]), stack, plan)
-    for (name, (_, command)), (folder, result) in zip(wanted.items(), made, strict=False):  # other processes made none
+    for (name, (_, command)), (folder, result) in zip(wanted.items(), made, strict=True):
         _keep(folder, result, name, plan, command)
 
 
@@ -151,7 +151,7 @@ def _from_a_stack(name: str, settings: RunSettings, plan: Plan, command: str) ->
 
 
 def _train(name: str, settings: RunSettings, plan: Plan) -> list[tuple[Path, dict[str, Any]]]:
-    """Trains in the folder ``name`` of the runs; gives the folder and the result of each target, or of all. Only in the first process."""
+    """Trains in the folder ``name`` of the runs; gives the folder and the result of each target, or of all."""
     folder = plan.runs / name
     if plan.again and (folder / "result.json").exists():  # one that was interrupted is gone on with
         folder.rename(_aside(folder))
@@ -160,7 +160,7 @@ def _train(name: str, settings: RunSettings, plan: Plan) -> list[tuple[Path, dic
     task = task_of(settings, plan.data_root)
     plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
     result = train(task, settings, folder, resume=folder.exists(), show=plan.show, device=plan.device)
-    return [(of_target, summary) for _, of_target, summary in runs_of(folder, result)] if first_process() else []
+    return runs_of(folder, result)
 
 
 def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan, command: str) -> None:

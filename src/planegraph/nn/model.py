@@ -94,9 +94,9 @@ class GraphModel(nn.Module):
     def _pool(self, batch: PlanarBatch) -> Tensor:
         layers, s = self._layers(batch)
         chosen = layers if self.config.pooling == "all" else layers[-1:]
-        scale = None if self.config.mean_pooling else self.config.graph_scale
-        sums = torch.cat([s.over_graph(h, scale) for h in chosen], dim=-1)
-        return sums / s.graph_size.clamp(min=1) if self.config.mean_pooling else sums
+        sums = torch.cat([h.sums(s.node_graph.transposed, s.graph_size) for h in chosen], dim=-1)
+        scale = s.graph_size.clamp(min=1) if self.config.mean_pooling else self.config.graph_scale
+        return sums if scale is None else sums / scale
 
     # ---- what is wrong with a batch -----------------------------------------------------------------------------------------
 

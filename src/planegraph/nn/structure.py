@@ -13,7 +13,6 @@ from torch.nn import functional as F
 
 from ..data.batch import PlanarBatch
 from .incidence import Incidence, Rows
-from .mapped import Mapped
 from .positions import position_table
 from .recursion import Step
 
@@ -177,11 +176,6 @@ class Structure:
     def graph_size(self) -> Tensor:
         """(G, 1): nodes of each graph."""
         return self._count(self.batch.node_ptr[..., :-1], self.batch.node_ptr[..., 1:])
-
-    def over_graph(self, h: Mapped, scale: float | None = None) -> Tensor:
-        """(G, hidden): the sums over the nodes of each graph, divided by ``scale``."""
-        sums = h.sums(self.node_graph.transposed, self.graph_size)
-        return sums if scale is None else sums / scale
 
     # ---- trees ---------------------------------------------------------------------------------------------------------------------
 

@@ -99,7 +99,8 @@ class Update(nn.Module):
             value = self._add_neighbours(inner.pop("neighbours"), self.g1.first.weight, h, edges, s)
             x = plus(x, self.g1.after_first(value, s.batch.node_mask).map(weights["neighbours"]))
         if "readout" in weights:
-            of_graph = self.g2(s.over_graph(h, self.graph_scale), s.batch.graph_mask)
+            sums = h.sums(s.node_graph.transposed, s.graph_size)
+            of_graph = self.g2(sums if self.graph_scale is None else sums / self.graph_scale, s.batch.graph_mask)
             x = add_sums(x, s.node_graph, linear(of_graph, weights["readout"]))
         return Begun(x, weights, maps, inner)
 

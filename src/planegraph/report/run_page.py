@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..data.format import replace_files
+from ..train.lanes import lane_title
 from ..train.settings import flat
 from .confusion import MOST_CLASSES, by_class, confusion, counts
 from .curves import learning_curves
@@ -100,7 +99,7 @@ def lane_table(run: Run) -> Markup | None:
     metric, lanes = run.metric, run.result["lanes"]
     rows = [
         (
-            _lane(lane),
+            lane_title(lane["seed"], lane.get("fold")),
             _whole(lane["best_epoch"]),
             figure(metric, lane["val"]),
             figure(metric, lane["test"]),
@@ -165,10 +164,6 @@ def _about(run: Run) -> Markup:
     words = "Reported is the test figure of the epoch that was best on validation; the test part is looked at once, at the end. "
     words += "Long curves and large scatter plots are thinned: curves keep the lowest and highest value of each stretch of epochs."
     return tag("p", words, class_="soft", style="margin-top:2.5rem")
-
-
-def _lane(lane: Mapping[str, Any]) -> str:
-    return f"seed {lane['seed']}" + ("" if lane.get("fold") is None else f", fold {lane['fold']}")
 
 
 def _whole(value: float | None) -> str:

@@ -24,6 +24,11 @@ def lane_name(seed: int, fold: int | None, target: str | None = None) -> str:
     return ("" if target is None else f"{target}-") + f"seed{seed}" + ("" if fold is None else f"-fold{fold}")
 
 
+def lane_title(seed: int, fold: int | None, target: str | None = None) -> str:
+    """The same for people: ``seed 3``, ``seed 3, fold 0`` or ``mu, seed 3``."""
+    return ("" if target is None else f"{target}, ") + f"seed {seed}" + ("" if fold is None else f", fold {fold}")
+
+
 @dataclass(frozen=True)
 class Lane:
     """One seed on one split for one target; ``fold`` and ``target`` are None if the task has none of its own."""

@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 from ..data.format import replace_files
 from ..errors import MissingDependencyError
-from .lanes import lane_name
+from .lanes import lane_name, lane_title
 
 Record = dict[str, Any]
 _ROWS = 20
@@ -113,8 +113,7 @@ class Table(Silent):
         for name in ("run", "epoch", "loss", "validation", "best", "rate"):
             table.add_column(name, justify="left" if name == "run" else "right")
         for r in records[:_ROWS]:
-            name = f"seed {r['seed']}" + ("" if r["fold"] is None else f", fold {r['fold']}")
-            name = name if r["target"] is None else f"{r['target']}, {name}"
+            name = lane_title(r["seed"], r["fold"], r["target"])
             best = "" if r["best"] is None else f"{_number(r['best'])} ({r['best_epoch']})"
             table.add_row(name, f"{r['epoch']}/{epochs}", _number(r["loss"]), _number(r["val"]), best, _number(r["rate"]))
         if len(records) > 1:

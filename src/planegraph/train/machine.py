@@ -29,11 +29,9 @@ COMMIT = "PLANEGRAPH_COMMIT"
 _SOURCES = ("src", "cpp", "configs", "pyproject.toml", "CMakeLists.txt")
 
 
-def add_session(folder: Path, device: torch.device | str) -> None:
-    """Appends what is known of this process to the folder's ``machine.json``."""
-    path = folder / MACHINE
-    text = json.dumps({"sessions": [*read_sessions(folder), session(device)]}, indent=1) + "\n"
-    replace_files({path: text})
+def add_session(folder: Path, this: dict[str, Any]) -> None:
+    """Appends what :func:`session` says of this process to the folder's ``machine.json``."""
+    replace_files({folder / MACHINE: json.dumps({"sessions": [*read_sessions(folder), this]}, indent=1) + "\n"})
 
 
 def read_sessions(folder: Path) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ from .lanes import groups_of, lane_name, lanes_of
 from .log import TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
-from .machine import add_session
+from .machine import add_session, session
 from .settings import RunSettings, save_settings
 from .signals import StopWish
 
@@ -80,9 +80,8 @@ def train(
                 spent.append((group.progress.seconds, {lane.target for lane in lanes}))
         summary = _summary_of_all(task, settings, results, spent, device)
         if world.first:
-            for _, place_of_it, of_target in runs_of(folder, summary):
-                _write_json(place_of_it / "result.json", of_target)
-            _write_json(folder / "result.json", summary)
+            results_of = dict(runs_of(folder, summary)) | {folder: summary}
+            replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
         world.wait()
     return summary
 
@@ -93,9 +92,9 @@ def place(out: Path, target: str | None = None, group: int = 0) -> Path:
     return folder if group == 0 else folder / f"group{group}"
 
 
-def runs_of(out: str | PathLike[str], summary: dict[str, Any]) -> list[tuple[str | None, Path, dict[str, Any]]]:
-    """Target, folder and summary of each run that :func:`train` made in ``out``: one, or one for each target."""
-    return [(target, place(Path(out), target), of_it) for target, of_it in summary.get("targets", {None: summary}).items()]
+def runs_of(out: str | PathLike[str], summary: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
+    """Folder and summary of each run that :func:`train` made in ``out``: one, or one for each target."""
+    return [(place(Path(out), target), of_it) for target, of_it in summary.get("targets", {None: summary}).items()]
 
 
 def refuse_several(folder: Path) -> None:
@@ -136,11 +135,12 @@ def _run_group(
 
 def _introduce(group: Group, out: Path) -> None:
     """Settings and machine, for the run and for that of each target."""
+    this = session(group.device)
     for target in (None, *(group.task.targets or ())):
         folder, options = place(out, target), {**group.settings.options, **group.task.options_of(target)}
         folder.mkdir(parents=True, exist_ok=True)
         save_settings(replace(group.settings, options=options), folder / "settings.yaml")
-        add_session(folder, group.device)
+        add_session(folder, this)
 
 
 def _save_models(group: Group, out: Path) -> None:
@@ -225,10 +225,6 @@ def _in_the_way(folders: list[Path], resume: bool) -> str | None:
         where = f": it was trained together with others, in {out.parent}; go on with that" if above.exists() else ""
         return f"{out} holds a finished run without its {CHECKPOINT}, so there is nothing to go on from{where}"
     return None
-
-
-def _write_json(path: Path, values: dict[str, Any]) -> None:
-    replace_files({path: json.dumps(values, indent=2) + "\n"})
 
 
 @contextmanager

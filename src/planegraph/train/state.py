@@ -34,8 +34,8 @@ class State:
         named.sort(key=lambda item: item[1].numel() % _ALIGN != 0)  # stable: what keeps the alignment stands first
         self.names, self.parameters = [n for n, _ in named], [p for _, p in named]
         self.weights = _as_views_of_one(self.parameters, self.parameters[0])
-        self.running_names = [name for name, b in self.buffers().items() if b.is_floating_point()]
-        self.running = _as_views_of_one([self.buffers()[name] for name in self.running_names], self.weights)
+        statistics = {name: b for name, b in self.buffers().items() if b.is_floating_point()}
+        self.running_names, self.running = list(statistics), _as_views_of_one(list(statistics.values()), self.weights)
         like = self.weights
         lane = torch.arange(self.lanes, device=like.device)
         sizes = [p.numel() // self.lanes for p in self.parameters]
