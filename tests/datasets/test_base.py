@@ -16,7 +16,8 @@ from planegraph.datasets.places import data_root as chosen_root
 from planegraph.datasets.places import packed_folder
 from planegraph.datasets.raw import check_counts, from_columns
 from planegraph.datasets.splits import contiguous_folds
-from planegraph.errors import FormatError, InvalidGraphError
+from planegraph.datasets.summary import is_summary, summarise
+from planegraph.errors import FormatError, InvalidGraphError, PlanegraphError
 
 from .examples import Rings, write_lengths
 
@@ -128,8 +129,23 @@ def test_every_dataset_says_what_it_needs(name, tmp_path):
 
 
 def test_an_unknown_name():
-    with pytest.raises(KeyError, match="zinc12k"):
+    with pytest.raises(KeyError, match="zinc12k") as caught:
         datasets.get("zinc")
+    assert isinstance(caught.value, PlanegraphError)
+    assert str(caught.value).startswith("there is no dataset 'zinc'; there are exp, ")
+
+
+@pytest.mark.parametrize("name", ["zinc12k", "zincfull", "molhiv", "qm9"])
+@pytest.mark.parametrize("value", ["none", "false", 0, None])
+def test_edge_features_are_there_or_not(name, value, tmp_path):
+    found = datasets.get(name, tmp_path / "root", cache=tmp_path / "cache", download=False)
+    with pytest.raises(FormatError, match=f"edge_features must be true or false; found {value!r}"):
+        found.task(edge_features=value)
+
+
+def test_edge_features_that_are_not_there(tmp_path):
+    with pytest.raises(FormatError, match="p3r has no edge features"):
+        datasets.get("p3r", tmp_path, cache=tmp_path).load(edge_features=True)
 
 
 def test_places(monkeypatch, tmp_path):
@@ -186,6 +202,26 @@ def test_folds_partition_the_graphs(count):
     rest = np.setdiff1d(np.arange(count), folds[3]["test"])
     at = np.searchsorted(rest, folds[3]["val"])
     assert (np.diff(at) == 1).all()  # contiguous in the remainder
+
+
+def test_what_a_summary_is(rings):
+    whole = summarise(rings.load())
+    assert is_summary(whole)
+    assert is_summary({**whole, "published_graphs": 3})
+    for name in whole:
+        assert not is_summary({n: v for n, v in whole.items() if n != name})
+        for wrong in (None, 1.0, True, "1"):
+            assert not is_summary({**whole, name: wrong})
+    assert not is_summary(None)
+
+
+def test_a_note_without_a_whole_summary_does_not_count(rings):
+    rings.load()
+    note = rings.packed_path().with_suffix(".source.json")
+    note.write_text(json.dumps(json.loads(note.read_text()) | {"summary": {"graphs": 3}}))
+    assert (rings.status, rings.summary) == ("raw files found", None)
+    rings.load()
+    assert rings.summary["blocks"] == 3
 
 
 def test_the_note_is_plain_json(rings):

@@ -49,6 +49,28 @@ def test_other_archives_are_refused(tmp_path):
         read_ogb(tmp_path / "hiv.zip")
 
 
+@pytest.mark.parametrize(
+    ("name", "text", "why"),
+    [
+        ("split/scaffold/test", "2\n", "test of the split names molecule 2; there are 2"),
+        ("split/scaffold/train", "-1\n", "train of the split names molecule -1"),
+        ("raw/num-edge-list", "1\n1\n1\n", "num-edge-list must have a row for each of 2 molecules"),
+        ("raw/graph-label", "1\n0\n1\n", "graph-label must have a row for each of 2 molecules"),
+        ("raw/graph-label", "1,0\n0,1\n", "y must be one number for each graph"),
+        ("raw/graph-label", "1\n2\n", "graph 1: y must be 0 or 1; found 2"),
+        ("raw/node-feat", "0,0,1,5,0,0,2,0,0\n", r"x must have a row for each of 5 nodes; found shape \(1, 9\)"),
+        ("raw/edge-feat", "0,0,0\n" * 4, "edge_attr must have a row for each of 3 edges"),
+        ("raw/edge", "0,1\n0,1\n", "edge_ptr ends at 3, but there are 2 edges"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(name, text, why, tmp_path):
+    path = tmp_path / "hiv.zip"
+    write(path, TABLES | {"split/scaffold/test": "1\n", name: text})
+    with pytest.raises(FormatError, match=why) as caught:
+        read_ogb(path)
+    assert str(path) in str(caught.value)
+
+
 def test_an_archive_with_other_counts_is_not_packed(tmp_path):
     (tmp_path / "molhiv").mkdir()
     write(tmp_path / "molhiv" / "hiv.zip", TABLES | {"split/scaffold/test": "1\n"})

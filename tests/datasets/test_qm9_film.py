@@ -43,6 +43,23 @@ def test_bad_lines_are_named(tmp_path):
         read_film(tmp_path / "some.jsonl.gz")
 
 
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"graph": [[0, 2, 1.5]]}, "line 2: .*graph must be integers"),
+        ({"graph": [0, 2, 1]}, "edge_ptr ends at 5, but there are 3 edges"),
+        ({"targets": [[float("nan")]] * 13}, "graph 1: y must be a finite number; found nan"),
+        ({"node_features": [[0.0] * 5] * 3}, "x must have a row for each of 7 nodes"),
+    ],
+)
+def test_molecules_that_do_not_fit_are_refused(changes, why, tmp_path):
+    path = tmp_path / "some.jsonl.gz"
+    write(path, molecule(3), molecule(2) | changes, molecule(1))
+    with pytest.raises(FormatError, match=why) as caught:
+        read_film(path)
+    assert str(path) in str(caught.value)
+
+
 def test_the_original_files_are_used_if_all_are_there(tmp_path, monkeypatch):
     qm9 = QM9(tmp_path, tmp_path / "cache", threads=1)
     assert qm9.files[0].path == "qm9/train.jsonl.gz"  # what to fetch

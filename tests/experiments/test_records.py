@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from planegraph.cli import main
+from planegraph.experiments.checks import last_rates
 from planegraph.experiments.records import (
     RecordError,
     checked_record,
@@ -18,8 +20,9 @@ from planegraph.experiments.records import (
     write_record,
 )
 from planegraph.nn import BasePlanE
-from planegraph.train import load_settings
+from planegraph.train import TrainSettings, load_settings, train
 from planegraph.train.log import read_log
+from planegraph.train.schedules import Constant, Cosine, Step
 
 KINDS = ("seeds", "folds", "classes")
 
@@ -84,6 +87,64 @@ def test_unfinished_runs_have_no_record(runs, tmp_path):
     assert not (tmp_path / "records").exists()
 
 
+@pytest.mark.parametrize("name", ["../evil", "records/mine", "/tmp/evil", "..", ".hidden", "", "a b", "a\n", "a\\b"])
+def test_a_name_is_no_path(runs, tmp_path, name):
+    root = tmp_path / "deep" / "records"
+    with pytest.raises(RecordError, match="a record is named by letters"):
+        write_record(runs["seeds"], root, name)
+    with pytest.raises(RecordError, match="a record is named by letters"):
+        write_measure([{}], root, name, 1.0, "cpu")
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_that_are_plain(runs, tmp_path):
+    for name in ("qm9_cc-gin", "v1.2", "_x"):
+        write_record(runs["classes"], tmp_path, name)
+    assert sorted(read_records(tmp_path)) == ["_x", "qm9_cc-gin", "v1.2"]
+
+
+DAMAGED_RUNS = [
+    ("result.json", b"{}"),
+    ("result.json", b"\xff"),
+    ("result.json", b"[]"),
+    ("result.json", b'{"seconds": 1, "lanes": 5}'),
+    ("result.json", b'{"seconds": 1, "lanes": []}'),
+    ("result.json", b'{"seconds": 1, "lanes": [{"seed": 0}]}'),
+    ("settings.yaml", b"task: [\n"),
+    ("settings.yaml", b"task: counting\nepochs: 3\n"),
+    ("log.jsonl", b"5\n5\n"),
+    ("log.jsonl", b'{"a": 1}\n{"a": 1}\n'),
+    ("log.jsonl", b'{"epoch": 1, "seed": "x"}\n'),
+    ("log.jsonl", b'{"epoch": 1, "seed": 0, "fold": null, "loss": "x"}\n'),
+    ("machine.json", b"[5]"),
+    ("machine.json", b'{"sessions": [5]}'),
+    ("machine.json", b'{"sessions": [{"commit": null}]}'),
+    ("models/seed0/config.json", b"{}"),
+    ("models/seed0/test.safetensors", b"nothing"),
+]
+
+
+@pytest.mark.parametrize(("file", "content"), DAMAGED_RUNS)
+def test_damaged_files_of_a_run_are_named(runs, tmp_path, capsys, file, content):
+    run = tmp_path / "run"
+    shutil.copytree(runs["seeds"], run)
+    (run / file).write_bytes(content)
+    with pytest.raises(RecordError) as error:
+        write_record(run, tmp_path / "records", "small")
+    assert str(run / file) in str(error.value)
+    assert main(["reproduce", "--from-run", str(run), "--name", "small", "--records", str(tmp_path / "records")]) == 2
+    assert str(run / file) in capsys.readouterr().err
+    assert not (tmp_path / "records").exists()
+
+
+def test_a_log_of_bytes(runs, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(runs["seeds"], run)
+    (run / "log.jsonl").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(RecordError, match="log"):
+        write_record(run, tmp_path / "records", "small")
+
+
 def test_a_half_written_record_is_none(record):
     (record / "record.json").unlink()
     with pytest.raises(RecordError, match="written last, is missing"):
@@ -135,7 +196,19 @@ TAMPERED = {
     "a lane twice": ("result.json", lane_twice, "a lane is there twice"),
     "a lane left out": ("result.json", lambda r: r["lanes"].pop(), "its lanes are not 2 seeds times 1 folds"),
     "another model": ("result.json", lambda r: r.update(model_class="GIN"), "model_class is not that of settings.yaml"),
+    "another task": (
+        "result.json",
+        lambda r: r.update(task="countingXYZ"),
+        "task 'countingXYZ' is not that of settings.yaml, counting",
+    ),
+    "a target": ("result.json", lambda r: r.update(task="counting-mu"), "task 'counting-mu' is not that of settings.yaml"),
+    "notes that are a number": ("result.json", lambda r: r.update(notes=[5]), "notes must be a text; found [5]"),
     "a fact": ("record.json", lambda r: r.pop("commit"), "commit is missing"),
+    "a commit that is a number": ("record.json", lambda r: r.update(commit=5), "commit must be a text; found 5"),
+    "no date": ("record.json", lambda r: r.update(date=None), "date must be a text; found None"),
+    "a command that is a list": ("record.json", lambda r: r.update(command=["a"]), "command must be a text"),
+    "a device that is a number": ("record.json", lambda r: r["machine"].update(device=5), "machine.device must be a text"),
+    "a note that is a number": ("record.json", lambda r: r.update(note=5), "note must be a text"),
     "the number of lanes": ("record.json", lambda r: r.update(lanes=10), "lanes must be 2"),
     "the name": ("record.json", lambda r: r.update(name="other"), "is about 'other'"),
     "the time": ("record.json", lambda r: r.update(seconds=r["seconds"] + 1), "seconds are not those of result.json"),
@@ -189,6 +262,71 @@ def test_a_better_epoch_in_the_log_is_noticed(record):
     edit_lines(record / "log.csv", change)
     with pytest.raises(RecordError, match="is better than best_epoch"):
         read_record(record).check()
+
+
+SCHEDULES = {
+    "constant": "constant",
+    "step": {"kind": "step", "gamma": 0.3, "every": 2},
+    "cosine": "cosine",
+    "cosine with warm-up": {"kind": "cosine", "warmup": 1.5, "min_lr": 1e-4},
+}
+RATES = {
+    "all of them": lambda rate, epoch: 0.5,
+    "the first": lambda rate, epoch: rate * (1.001 if epoch == 1 else 1),
+    "one in the middle": lambda rate, epoch: rate * (0.99 if epoch == 3 else 1),
+    "the last": lambda rate, epoch: rate * (0.9 if epoch == 5 else 1),
+}
+
+
+@pytest.fixture(scope="module")
+def scheduled(tmp_path_factory):
+    """The run of a schedule, trained when it is first asked for."""
+    from train.tasks import regression, small
+
+    root, found = tmp_path_factory.mktemp("scheduled"), {}
+
+    def make(name: str, schedule) -> Path:
+        if name not in found:
+            found[name] = root / name.replace(" ", "-")
+            train(regression(), small(epochs=5, seeds=2, schedule=schedule), found[name], device="cpu")
+        return found[name]
+
+    return make
+
+
+def edit_rates(record: Path, change) -> None:
+    def changed(line: str) -> str:
+        cells = line.split(",")
+        cells[4] = f"{change(float(cells[4]), int(cells[0])):.6g}"
+        return ",".join(cells)
+
+    edit_lines(record / "log.csv", lambda lines: [lines[0], *map(changed, lines[1:])])
+
+
+@pytest.mark.parametrize("what", RATES)
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_the_rates_are_those_of_the_schedule(scheduled, tmp_path, name, what):
+    record = write_record(scheduled(name, SCHEDULES[name]), tmp_path, "small")
+    checked_record(record)
+    edit_rates(record, RATES[what])
+    with pytest.raises(RecordError, match=r"log\.csv: seed 0, fold None: the rates are not those of settings\.yaml: "):
+        checked_record(record)
+
+
+def test_the_rates_of_a_plateau_are_not_checked(scheduled, tmp_path):
+    record = write_record(scheduled("plateau", {"kind": "plateau", "patience": 1}), tmp_path, "small")
+    edit_rates(record, RATES["all of them"])
+    checked_record(record)
+
+
+@pytest.mark.parametrize(
+    "schedule", [Constant(), Step(0.5, 3), *(Cosine(w, m) for w in (0, 1, 2.5, 6.5, 7, 9) for m in (0.0, 1e-4))]
+)
+def test_last_rates(schedule):
+    settings = TrainSettings(epochs=7, lr=1e-3, schedule=schedule)
+    for steps in (1, 2, 3, 7, 100):
+        wanted = [schedule.rates(1e-3, {}, epoch, 7, steps)[-1] for epoch in range(7)]
+        assert last_rates(settings, steps).tolist() == wanted
 
 
 def test_predictions_may_not_vanish(record):
@@ -253,9 +391,28 @@ def test_measures(tmp_path):
     assert found.settings is None
     with pytest.raises(RecordError, match="rows must be"):
         write_measure([], tmp_path, "tiger", 3.0, "cpu")
+    for key, value in (
+        ("gin_epoch_seconds", 0),
+        ("baseplane_epoch_seconds", "fast"),
+        ("nodes", None),
+        ("graph", 1),
+        ("edges", True),
+    ):
+        with pytest.raises(RecordError, match=rf"result\.json: {key} must be a .*; found {value!r}"):
+            write_measure([row | {key: value}], tmp_path, "tiger", 3.0, "cpu")
     edit_json(folder / "result.json", lambda r: r.update(rows={}))
     with pytest.raises(RecordError, match="rows must be"):
         read_record(folder).check()
+
+
+@pytest.mark.parametrize("key", ["set", "graphs", "pairs", "baseplane_told_apart", "gin_told_apart", "baseplane_smallest_gap"])
+def test_what_the_table_of_expressiveness_reads_is_there(tmp_path, key):
+    row = {"set": "EXP", "graphs": 4, "pairs": 2, "baseplane_told_apart": 2, "gin_told_apart": 0, "baseplane_smallest_gap": 1e-3}
+    write_measure([row], tmp_path, "expressiveness", 5.0, "cpu")
+    with pytest.raises(RecordError, match=f"a row has no {key}"):
+        write_measure([{k: v for k, v in row.items() if k != key}], tmp_path, "expressiveness", 5.0, "cpu")
+    with pytest.raises(RecordError, match=f"{key} must be a"):
+        write_measure([row | {key: []}], tmp_path, "expressiveness", 5.0, "cpu")
 
 
 def test_lane_names():

@@ -100,7 +100,7 @@ def test_other_settings_do_not_go_on(capsys):
     assert "holds a run already" in capsys.readouterr().err
     wrong = [word.replace("batch_size=128", "batch_size=64") for word in arguments("p3r-gin", 1)]
     assert main([*wrong, "-q"]) == 2
-    assert "train.batch_size=128, not 64" in capsys.readouterr().err
+    assert "made with train.batch_size=128" in capsys.readouterr().err
     assert not Path("records").exists()
 
 

@@ -49,6 +49,10 @@ def test_what_does_not_count():
     assert judge(LOWER, ROW, None, "no time").text == "not run: no time"
     few = judge(LOWER, ROW, made(0.065, lanes=3))
     assert (few.kind, few.text) == ("incomplete", "reached, but 3 of 10 seeds or folds")
+    few = judge(LOWER, ROW, made(0.075, lanes=3, overrides=["train.seeds=3"]))
+    assert (few.kind, few.text) == ("missed", "missed by 0.005 (7.1%), but 3 of 10 seeds or folds")
+    more = judge(LOWER, ROW, made(0.065, lanes=20, overrides=["train.seeds=20"]))
+    assert more.kind == "other settings"
     other = judge(LOWER, ROW, made(0.065, overrides=["train.epochs=3"]))
     assert other.kind == "other settings"
     assert other.text == "reached, but settings differ from configs/zinc12k-edges-baseplane.yaml: train.epochs=3"
@@ -61,6 +65,9 @@ def test_times_count_on_their_device_only():
     assert judge(times, one, made(0.08, 1, one.name, "NVIDIA H200", seconds=250)).kind == "reached"
     assert judge(times, one, made(0.08, 1, one.name, "NVIDIA H200", seconds=330)).text == "missed by 30 (10.0%)"
     assert judge(times, one, made(0.08, 1, one.name, "cpu", seconds=250)).kind == "not judged"
+    partly = made(0.08, 1, one.name, "NVIDIA H200", seconds=250)
+    partly.facts["sessions"] = [{"machine": {"device": "NVIDIA A100"}}, {"machine": {"device": "NVIDIA H200"}}]
+    assert judge(times, one, partly).kind == "not judged"
 
 
 def test_order_of_the_ablation():
@@ -144,6 +151,46 @@ def test_reasons_are_checked(tmp_path, text, words):
     (tmp_path / "not-run.yaml").write_text(text)
     with pytest.raises(RecordError, match=words):
         results_text(tmp_path, tmp_path / "results.md")
+
+
+def test_reasons_of_rows_and_tables(tmp_path):
+    (tmp_path / "not-run.yaml").write_text("# nothing to say\n")
+    nothing = results_text(tmp_path, tmp_path / "results.md")
+    assert "not run:" not in nothing
+    (tmp_path / "not-run.yaml").write_text("qm9: a day\nqm9-mu: an hour\n")
+    found = results_text(tmp_path, tmp_path / "results.md")
+    assert found.count("not run: a day") == 12
+    assert found.count("not run: an hour") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "stale"),
+    [
+        ("zinc12k-gin: x", "zinc12k-gin"),
+        ("tiger: x\nqm9: y\nzinc12k-gin: x", "tiger, zinc12k-gin"),
+        ("zinc12k: for the others", None),  # three of its rows have no record
+    ],
+)
+def test_a_reason_for_what_has_a_record(records, tmp_path, capsys, text, stale):
+    (records / "not-run.yaml").write_text(text)
+    code = main(["tables", "--records", str(records), "--out", str(tmp_path / "r.md")])
+    if stale is None:
+        assert code == 0
+        return
+    assert code == 2
+    assert f"not-run.yaml: remove {stale}: what has a record needs no reason" in capsys.readouterr().err
+    assert not (tmp_path / "r.md").exists()
+
+
+def test_a_single_run_has_no_deviation(records, tmp_path):
+    row = next(line for line in results_text(records, tmp_path / "r.md").splitlines() if line.startswith("| something-else"))
+    assert "(n = 1)" in row
+    assert "±" not in row
+
+
+def test_notes_are_text_in_a_line(runs, records, tmp_path):
+    write_record(runs["seeds"], records, "zinc12k-gin", note="one\n\n## two <b>x</b> | y")
+    assert "\n- zinc12k-gin: one ## two &lt;b&gt;x&lt;/b&gt; \\| y\n" in results_text(records, tmp_path / "r.md")
 
 
 def test_without_any_record(tmp_path):

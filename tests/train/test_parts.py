@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import torch
 
+from planegraph.train.batches import Batches
 from planegraph.train.distributed import World
 from planegraph.train.lanes import groups_of, lanes_of
 from planegraph.train.losses import graph_losses, step_loss
@@ -135,7 +136,7 @@ def test_metrics():
     assert metric_of(task, raw, y) == 0.875
     many = cubic()
     assert metric_of(many, torch.eye(9)[[0, 1, 2]], torch.tensor([0, 1, 3])) == pytest.approx(2 / 3)
-    binary = replace(task, kind="binary", metric="accuracy", outputs=1)
+    binary = regression(kind="binary", metric="accuracy")
     assert metric_of(binary, torch.tensor([[1.0], [-1.0]]), torch.tensor([1, 1])) == 0.5
 
 
@@ -147,3 +148,14 @@ def test_lanes_and_groups():
     assert len(groups_of(lanes, 10, False)) == 6
     uneven = replace(task, folds=[task.folds[0], {**task.folds[1], "train": task.folds[1]["train"][:9]}])
     assert [len(g) for g in groups_of(lanes_of(uneven, TrainSettings()), 8, True)] == [1, 1]
+
+
+def test_a_batch_is_no_larger_than_what_there_is():
+    task = regression()
+    lanes = lanes_of(task, small(seeds=2).train)
+    huge, fitting = (Batches(task.dataset, lanes, size, True, torch.device("cpu")) for size in (10**12, 24))
+    assert len(task.splits["train"]) == 24
+    assert (huge.capacity, huge.steps) == (fitting.capacity, fitting.steps)
+    assert [b.num_graphs for b in next(huge.training(0))] == [24, 24]
+    for batches in (huge, fitting):
+        batches.close()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,11 @@ import torch
 
 import planegraph as pg
 from planegraph.train import load_settings, step, train
-from planegraph.train.checkpoint import load_checkpoint
+from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
 from planegraph.train.errors import DivergedError, SettingsError, Stopped
 from planegraph.train.log import read_log
 from planegraph.train.loop import CHECKPOINT
+from planegraph.train.machine import read_sessions
 
 from .tasks import regression, small
 from .worker import settings
@@ -104,6 +106,99 @@ def test_a_finished_run_can_be_lengthened(tmp_path):
     train(task, settings().with_overrides(["train.epochs=5"]), tmp_path / "b", device="cpu")
     train(task, settings(), tmp_path / "b", resume=True, device="cpu")
     assert_same(tmp_path / "a", tmp_path / "b")
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "why"),
+    [
+        ({"schedule": "cosine"}, {"epochs": 8}, "the rates follow the number of epochs"),
+        ({"schedule": "cosine"}, {"epochs": 3}, "is in epoch 4 already"),
+        ({}, {"epochs": 3}, "is in epoch 4 already"),
+        ({"eval_every": 3}, {"epochs": 8}, "validated out of turn"),
+    ],
+)
+def test_another_number_of_epochs_may_be_another_run(tmp_path, before, now, why):
+    task = regression()
+    train(task, small(**before), tmp_path, device="cpu")
+    held = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(SettingsError, match=rf"train\.epochs=4, not \d.*{why}"):
+        train(task, small(**before, **now), tmp_path, resume=True, device="cpu")
+    assert {path: path.read_bytes() for path in held} == held
+
+
+def test_a_lengthened_run_has_no_result_until_it_is_done(tmp_path, monkeypatch):
+    task, remember = regression(), step._remember
+
+    def signalled(state, *sums):
+        remember(state, *sums)
+        signal.raise_signal(signal.SIGTERM)
+
+    train(task, small(), tmp_path, device="cpu")
+    with monkeypatch.context() as patch:
+        patch.setattr(step, "_remember", signalled)
+        with pytest.raises(Stopped):
+            train(task, small(epochs=6), tmp_path, resume=True, device="cpu")
+    assert not (tmp_path / "result.json").exists()
+    assert len(read_sessions(tmp_path)) == 2
+    train(task, small(epochs=6), tmp_path, resume=True, device="cpu")
+    assert len(read_sessions(tmp_path)) == 3
+    train(task, small(epochs=6), tmp_path, resume=True, device="cpu")  # nothing is left to do
+    assert len(read_sessions(tmp_path)) == 3
+
+
+def test_several_groups_are_one_session(tmp_path):
+    settings = small(seeds=3, together=False)
+    train(regression(), settings, tmp_path, device="cpu")
+    assert (tmp_path / "group2").exists()
+    assert len(read_sessions(tmp_path)) == 1
+
+
+def test_other_data_are_refused(tmp_path):
+    task = regression()
+    train(task, small(), tmp_path, device="cpu")
+    longer, y = small(epochs=5), task.dataset.y.copy()
+    y[0] += 1
+    swapped = {**task.splits, "val": task.splits["test"][:6]}
+    for other in (
+        replace(task, dataset=task.dataset.with_y(y)),
+        replace(task, splits=swapped),
+        replace(task, loss="mse"),
+        replace(task, name="other"),
+        replace(task, node_features=("categorical", (7,))),
+    ):
+        with pytest.raises(SettingsError, match="made of other data"):
+            train(other, longer, tmp_path, resume=True, device="cpu")
+    assert json.loads((tmp_path / "result.json").read_text())["lanes"]
+    train(task, longer, tmp_path, resume=True, device="cpu")
+
+
+def test_tensors_of_another_shape_are_named(tmp_path):
+    task = regression()
+    train(task, small(), tmp_path, device="cpu")
+    tensors, facts = load_checkpoint(tmp_path / CHECKPOINT)
+    save_checkpoint(tmp_path / CHECKPOINT, tensors | {"state.weights": torch.zeros(7)}, facts)
+    with pytest.raises(SettingsError, match=r"has state\.weights of shape \(7,\); this model needs"):
+        train(task, small(), tmp_path, resume=True, device="cpu")
+
+
+def test_a_default_may_be_spelled_out(tmp_path):
+    task = regression()
+    train(task, small(), tmp_path, device="cpu")
+    spelled = small().with_overrides(["model.cut=true", "model.dropout=0", "train.epochs=5"])
+    assert train(task, spelled, tmp_path, resume=True, device="cpu")["lanes"]
+
+
+@pytest.mark.parametrize("line", ["", "5", '{"a": 1}', '{"epoch": 2, "se', "\xff\xfe"])
+def test_a_damaged_line_of_the_log_is_not_lost_silently(tmp_path, line):
+    task = regression()
+    train(task, small(), tmp_path, device="cpu")
+    path = tmp_path / "log.jsonl"
+    lines = path.read_text().splitlines()
+    spoilt = "\n".join([lines[0], line, *lines[2:]]) + "\n"
+    path.write_text(spoilt, encoding="latin-1")
+    with pytest.raises(pg.FormatError, match=r"log\.jsonl, line 2, is damaged"):
+        train(task, small(epochs=5), tmp_path, resume=True, device="cpu")
+    assert path.read_text(encoding="latin-1") == spoilt
 
 
 def test_other_settings_are_refused(tmp_path):

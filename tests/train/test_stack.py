@@ -26,8 +26,13 @@ def curves(folder) -> dict:
 
 @pytest.mark.parametrize(
     "model",
-    [{}, {"norm": "batch"}, {"dropout": 0.2, "dropout_walk": 0.1, "dropout_readout": 0.3}],
-    ids=["plain", "batch norm", "dropout"],
+    [
+        {},
+        {"norm": "batch"},
+        {"dropout": 0.2, "dropout_walk": 0.1, "dropout_readout": 0.3},
+        {"norm": "batch", "residual": True, "graph_scale": 9, "mean_pooling": True, "g_depth": 2},
+    ],
+    ids=["plain", "batch norm", "dropout", "residual"],
 )
 @pytest.mark.parametrize("folds", [0, 2])
 def test_same_as_alone(tmp_path, folds, model):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import PlanegraphError
 from ..processes import first_process
+from .device import add_device, check_device
 from .formats import UsageError
 from .overrides import add_overrides
 
@@ -42,10 +43,10 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument("--runs", metavar="DIR", default="runs", help="folder of the runs (default: runs)")
     parser.add_argument("--out", metavar="FILE", default="docs/results.md", help="the tables (default: docs/results.md)")
     parser.add_argument("--data-root", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
-    parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
+    add_device(parser)
     add_overrides(parser, "replace settings; the record says so")
     parser.add_argument(
-        "--nodes", metavar="N", type=int, default=9, help="expressiveness: planar graphs of up to N nodes (default: 9)"
+        "--nodes", metavar="N", type=int, default=9, help="expressiveness: planar graphs of up to N nodes, 2 to 10 (default: 9)"
     )
     parser.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="go on with an interrupted run")
     parser.add_argument("--again", action="store_true", help="run what has a record, too")
@@ -99,8 +100,12 @@ def _reproduce(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
+    from ..experiments.exhaustive import COUNTS
     from ..experiments.reproduce import Plan
 
+    check_device(args.device)
+    if not 2 <= args.nodes <= len(COUNTS):
+        raise UsageError(f"--nodes must be from 2 to {len(COUNTS)}; found {args.nodes}")
     return Plan(
         Path(args.records),
         Path(args.runs),

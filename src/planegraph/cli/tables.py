@@ -28,10 +28,11 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         from ..experiments.records import RecordError
-        from ..experiments.tables import check_file, write_tables
+        from ..experiments.tables import check_file, refuse_stale, write_tables
     except MissingDependencyError as error:
         raise UsageError(str(error)) from None
     try:
+        refuse_stale(Path(args.records))
         if args.check:
             check_file(Path(args.records), Path(args.out))
             sys.stdout.write(f"{args.out} is what the records in {args.records} give\n")

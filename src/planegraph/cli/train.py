@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
 from ..processes import first_process
+from .device import add_device, check_device
 from .formats import UsageError
 from .overrides import add_overrides
 
@@ -32,7 +33,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
     parser.add_argument("--data", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
-    parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
+    add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard's event files into DIR/tensorboard")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     parser.set_defaults(run=run)
@@ -45,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     from ..train.run import runs_of
 
     try:
+        check_device(args.device)
         settings = _settings(args)
         out = args.out or os.path.join("runs", args.task)
         options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}

@@ -12,6 +12,8 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..errors import PlanegraphError
+
 if TYPE_CHECKING:
     from .base import Dataset
     from .brec import Brec
@@ -68,16 +70,23 @@ __all__ = [
     "MolHIV",
     "Task",
     "TigerAlaska",
+    "UnknownDatasetError",
     "Zinc12k",
     "ZincFull",
     "get",
 ]
 
 
+class UnknownDatasetError(PlanegraphError, KeyError):
+    """There is no dataset of this name; the message lists those that there are."""
+
+    __str__ = Exception.__str__  # KeyError quotes its message, as if it were a key
+
+
 def get(name: str, root: Any = None, **options: Any) -> Dataset:
     """The dataset of this name; options as in :class:`Dataset`."""
     if name not in DATASETS:
-        raise KeyError(f"there is no dataset {name!r}; there are {', '.join(DATASETS)}")
+        raise UnknownDatasetError(f"there is no dataset {name!r}; there are {', '.join(DATASETS)}")
     return __getattr__(DATASETS[name])(root, **options)
 
 

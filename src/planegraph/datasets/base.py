@@ -147,9 +147,11 @@ class Dataset(ABC):
         return missing_message(self.name, missing, self.root) if missing else ""
 
     def _edges(self, wanted: bool | None) -> bool:
-        if wanted and not self.has_edge_features:
-            raise ValueError(f"{self.name} has no edge features")
-        return self.has_edge_features if wanted is None else wanted
+        if wanted is None:
+            return self.has_edge_features
+        require_bool("edge_features", wanted)
+        require(self.has_edge_features or not wanted, f"{self.name} has no edge features")
+        return wanted
 
     def _source(self, paths: Mapping[str, Path]) -> dict[str, Any]:
         return {"reader": self.reader_version, "digest": source_digest(paths)}
@@ -182,3 +184,8 @@ def require(condition: bool, message: str) -> None:
     """Raises :class:`FormatError` unless the condition holds."""
     if not condition:
         raise FormatError(message)
+
+
+def require_bool(name: str, value: object) -> None:
+    """Raises :class:`FormatError` unless an option is True or False: in settings any word is a string, and so counts as true."""
+    require(isinstance(value, bool), f"{name} must be true or false; found {value!r}")

@@ -11,7 +11,7 @@ import numpy as np
 from ..errors import FormatError
 from ..graph6 import read_lines
 from .base import Dataset
-from .files import RawFile
+from .files import UNREADABLE, RawFile
 from .raw import RawGraphs, join
 from .task import Task
 
@@ -78,5 +78,5 @@ def _lines(path: Path) -> list[str]:
     try:
         with gzip.open(path, "rt", encoding="ascii") as file:
             return [line for line in file if line.strip()]
-    except (gzip.BadGzipFile, EOFError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise FormatError(f"{path} is no gzipped graph6 file: {error}") from None

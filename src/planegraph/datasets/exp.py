@@ -15,8 +15,8 @@ from ..batch import GraphBatch
 from ..decompose import planar_mask
 from ..errors import FormatError
 from .base import Dataset
-from .files import RawFile
-from .raw import RawGraphs, from_columns, read_npz
+from .files import UNREADABLE, RawFile
+from .raw import RawGraphs, as_target, from_columns, read_npz, reading
 from .splits import contiguous_folds
 from .task import Task
 
@@ -58,8 +58,10 @@ class Exp(_Pairs):
     published: Mapping[str, int] = {"graphs": 1200, "nodes": 53_210, "edges": 66_022}
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
-        batch, d = read_npz(paths["plane/EXP.npz"], ("x", "y"))
-        return RawGraphs(batch, x=d["x"], y=d["y"].reshape(-1, 1).astype(np.float32), attrs={"pair": np.arange(len(batch)) // 2})
+        path = paths["plane/EXP.npz"]
+        batch, d = read_npz(path, ("x", "y"))
+        with reading(path):
+            return RawGraphs(batch, x=d["x"], y=as_target(d["y"], binary=True), attrs={"pair": np.arange(len(batch)) // 2})
 
 
 class Cexp(_Pairs):
@@ -83,14 +85,16 @@ class Cexp(_Pairs):
     )
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
-        batch, x, y = read_graphsat(paths["exp/CEXP_GRAPHSAT.txt.gz"])
+        path = paths["exp/CEXP_GRAPHSAT.txt.gz"]
+        batch, x, y = read_graphsat(path)
         planar = planar_mask(batch)
         if (len(batch), int(planar.sum())) != (1200, 1067):
             raise FormatError(f"cexp: {len(batch)} graphs, {planar.sum()} of them planar; published: 1200 and 1067")
         keep = np.repeat(planar.reshape(-1, 2).all(axis=1), 2)
         nodes = np.repeat(keep, np.diff(batch.node_ptr))
         pair = np.arange(len(batch)) // 2
-        return RawGraphs(batch[keep], x=x[nodes], y=y[keep].reshape(-1, 1).astype(np.float32), attrs={"pair": pair[keep]})
+        with reading(path):
+            return RawGraphs(batch[keep], x=x[nodes], y=as_target(y[keep], binary=True), attrs={"pair": pair[keep]})
 
     def extra_summary(self, raw: RawGraphs) -> dict[str, int]:
         return {"published_graphs": 1200, "published_planar": 1067}
@@ -102,7 +106,7 @@ def read_graphsat(path: Path) -> tuple[GraphBatch, np.ndarray, np.ndarray]:
         with gzip.open(path, "rt") as file:
             rows = [[int(word) for word in line.split()] for line in file if line.strip()]
         return _graphsat(rows)
-    except (ValueError, IndexError, EOFError, gzip.BadGzipFile) as error:
+    except (*UNREADABLE, IndexError) as error:
         raise FormatError(f"{path} is not in the format of GNN-RNI's GRAPHSAT files: {error}") from None
 
 

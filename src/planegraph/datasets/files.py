@@ -13,6 +13,8 @@ import os
 import secrets
 import urllib.error
 import urllib.request
+import zipfile
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +23,8 @@ from ..errors import FormatError, PlanegraphError
 from .progress import Progress
 
 _CHUNK = 1 << 20
+UNREADABLE = (ValueError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
+"""What a damaged file raises while it is read."""
 
 
 class MissingDataError(PlanegraphError, FileNotFoundError):
@@ -113,7 +117,7 @@ def check_sum(file: RawFile, path: Path) -> None:
         with gzip.open(path, "rb") if file.path.endswith(".gz") else open(path, "rb") as source:
             while chunk := source.read(_CHUNK):
                 digest.update(chunk)
-    except (OSError, EOFError) as error:
+    except (OSError, *UNREADABLE) as error:
         raise FormatError(f"{file.path} is damaged: {error}") from None
     if digest.hexdigest() != file.sha256:
         raise FormatError(

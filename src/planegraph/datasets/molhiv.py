@@ -5,16 +5,16 @@ from __future__ import annotations
 import gzip
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch
-from ..errors import FormatError
-from .base import Dataset, require
-from .files import RawFile
-from .raw import RawGraphs, read_npz
+from ..batch import GraphBatch, offsets
+from ..errors import FormatError, InvalidGraphError
+from .base import Dataset, require, require_bool
+from .files import UNREADABLE, RawFile
+from .raw import SPLITS, RawGraphs, as_split, as_target, check_rows, read_npz, reading
 from .splits import by_number
 from .task import Task
 
@@ -68,9 +68,11 @@ class MolHIV(Dataset):
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         if _ZIP.path in paths:
             return read_ogb(paths[_ZIP.path])
-        batch, d = read_npz(paths[_ARRAYS.path], ("x", "edge_attr", "y", "split"))
-        y = d["y"].reshape(-1, 1).astype(np.float32)
-        return RawGraphs(batch, d["x"], d["edge_attr"], y, {"split": d["split"].astype(np.int8)})
+        path = paths[_ARRAYS.path]
+        batch, d = read_npz(path, ("x", "edge_attr", "y", "split"))
+        with reading(path):
+            y = as_target(d["y"], binary=True)
+            return RawGraphs(batch, d["x"], d["edge_attr"], y, {"split": as_split(d["split"])})
 
     def check(self, raw: RawGraphs) -> None:
         super().check(raw)
@@ -79,6 +81,7 @@ class MolHIV(Dataset):
 
     def task(self, edge_features: bool = True) -> Task:
         """Binary; cross entropy is trained on, ROC-AUC reported."""
+        require_bool("edge_features", edge_features)
         ds = self.load(edge_features)
         return Task(
             self.variant(edge_features),
@@ -101,14 +104,25 @@ def read_ogb(path: Path) -> RawGraphs:
                 for name in ("num-node-list", "num-edge-list", "edge", "node-feat", "edge-feat", "graph-label")
             }
             members = [_table(archive, f"hiv/split/scaffold/{part}.csv.gz").ravel() for part in ("train", "valid", "test")]
-    except (zipfile.BadZipFile, gzip.BadGzipFile, KeyError, ValueError, EOFError) as error:
+    except (*UNREADABLE, KeyError) as error:
         raise FormatError(f"{path} is not OGB's hiv.zip: {error}") from None
-    split = np.full(len(table["graph-label"]), -1, np.int8)
+    with reading(path):
+        for name in ("num-edge-list", "graph-label"):
+            check_rows(name, table[name], len(table["num-node-list"]), "molecules of num-node-list")
+        batch = GraphBatch(*(offsets(table[name].ravel()) for name in ("num-node-list", "num-edge-list")), table["edge"])
+        y = as_target(table["graph-label"], binary=True)
+        return RawGraphs(batch, table["node-feat"], table["edge-feat"], y, {"split": _split(members, len(batch))})
+
+
+def _split(members: Sequence[np.ndarray], graphs: int) -> np.ndarray:
+    """The part of each molecule, from the molecules of each part; -1 for one that is in none."""
+    split = np.full(graphs, -1, np.int8)
     for part, ids in enumerate(members):
+        outside = ids[(ids < 0) | (ids >= graphs)]
+        if len(outside):
+            raise InvalidGraphError(f"{SPLITS[part]} of the split names molecule {outside[0]}; there are {graphs:,}, from 0")
         split[ids] = part
-    ptr = {name: np.concatenate([[0], np.cumsum(table[name].ravel())]) for name in ("num-node-list", "num-edge-list")}
-    batch = GraphBatch(ptr["num-node-list"], ptr["num-edge-list"], table["edge"])
-    return RawGraphs(batch, table["node-feat"], table["edge-feat"], table["graph-label"].astype(np.float32), {"split": split})
+    return split
 
 
 def _table(archive: zipfile.ZipFile, name: str) -> np.ndarray:

@@ -8,10 +8,11 @@ from pathlib import Path
 import numpy as np
 
 from ..batch import GraphBatch
-from .base import Dataset, require
+from ..errors import InvalidGraphError
+from .base import Dataset, require, require_bool
 from .files import RawFile, find
 from .qm9_film import read_film
-from .raw import RawGraphs, join, load_arrays
+from .raw import RawGraphs, as_integers, join, load_arrays, reading
 from .splits import by_number
 from .task import Task
 
@@ -81,10 +82,7 @@ class QM9(Dataset):
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         if _ORIGINAL[0].path in paths:
             return _joined([read_film(paths[file.path]) for file in _ORIGINAL])
-        parts = [load_arrays(paths[path], _ARRAYS) for path in _PARTS.values()]
-        marked = load_arrays(paths[_PARTS["train"]], ("uncertain_membership",))["uncertain_membership"]
-        found = [RawGraphs(_batch(d), node_features(d), d["edge_type"].astype(np.int32), d["y"].astype(np.float32)) for d in parts]
-        return _joined(found, marked)
+        return _joined([_read(paths[path], marked=part == "train") for part, path in _PARTS.items()])
 
     def check(self, raw: RawGraphs) -> None:
         super().check(raw)
@@ -97,6 +95,7 @@ class QM9(Dataset):
         Args:
             target: a name; several names, or "each" for all 13, for a model each, trained together; None: one model for all 13.
         """
+        require_bool("edge_features", edge_features)
         alone = isinstance(target, str) and target != "each"
         listed = isinstance(target, list | tuple) and len(target) > 0
         known = f"qm9 has the targets {', '.join(TARGETS)}: name one, list some, or say each"
@@ -129,11 +128,21 @@ def node_features(d: Mapping[str, np.ndarray]) -> np.ndarray:
     return np.concatenate([c.astype(np.float32) for c in columns], axis=1)
 
 
-def _joined(parts: Sequence[RawGraphs], uncertain: np.ndarray | None = None) -> RawGraphs:
-    """Train, validation and test, one after another; ``uncertain`` is about train."""
+def _read(path: Path, marked: bool) -> RawGraphs:
+    """The molecules of one ``.npz`` file; ``marked``: which of them are uncertain is in the file, too."""
+    d = load_arrays(path, (*_ARRAYS, "uncertain_membership") if marked else _ARRAYS)
+    with reading(path):
+        if d["y"].shape[1:] != (len(TARGETS),):
+            raise InvalidGraphError(f"y must have {len(TARGETS)} targets for each graph; found shape {d['y'].shape}")
+        kinds = as_integers("edge_type", d["edge_type"]).astype(np.int32)
+        attrs = {"uncertain": d["uncertain_membership"].astype(bool)} if marked else {}
+        return RawGraphs(_batch(d), node_features(d), kinds, d["y"].astype(np.float32), attrs)
+
+
+def _joined(parts: Sequence[RawGraphs]) -> RawGraphs:
+    """Train, validation and test, one after another; molecules are certain unless said otherwise."""
     sizes = [len(part) for part in parts]
-    marked = np.zeros(sum(sizes), bool)
-    marked[: sizes[0]] = False if uncertain is None else uncertain
+    marked = np.concatenate([part.attrs.get("uncertain", np.zeros(len(part), bool)) for part in parts])
     features = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "edge_attr", "y"))
     return RawGraphs(
         join([part.batch for part in parts]),
@@ -143,5 +152,5 @@ def _joined(parts: Sequence[RawGraphs], uncertain: np.ndarray | None = None) -> 
 
 
 def _batch(d: Mapping[str, np.ndarray]) -> GraphBatch:
-    edges = np.stack([d["edge_src"], d["edge_dst"]], axis=1).astype(np.int64)
-    return GraphBatch(d["node_ptr"].astype(np.int64), d["edge_ptr"].astype(np.int64), edges)
+    edges = np.stack([as_integers(name, d[name]) for name in ("edge_src", "edge_dst")], axis=1)
+    return GraphBatch(d["node_ptr"], d["edge_ptr"], edges)

@@ -13,8 +13,8 @@ import numpy as np
 from ..batch import GraphBatch
 from ..errors import FormatError
 from .base import Dataset
-from .files import RawFile
-from .raw import SPLITS, RawGraphs, from_columns, join
+from .files import UNREADABLE, RawFile
+from .raw import SPLITS, RawGraphs, from_columns, join, reading
 from .splits import by_number
 from .task import Task
 
@@ -78,7 +78,8 @@ def _read(path: Path) -> tuple[GraphBatch, np.ndarray]:
         index = [np.array(g["edge_index"], np.int64).reshape(2, -1) for g in graphs]
         nodes = np.cumsum([0, *(len(g["x"]) for g in graphs)])
         y = np.array([g["y"][0] for g in graphs], np.float64)
-    except (ValueError, KeyError, TypeError, EOFError, gzip.BadGzipFile) as error:
+    except (*UNREADABLE, LookupError, TypeError) as error:
         raise FormatError(f"{path} is no list of graphs in gzipped JSON: {error!r}") from None
-    batch, _ = from_columns(nodes, np.cumsum([0, *(i.shape[1] for i in index)]), np.concatenate(index, axis=1))
+    with reading(path):
+        batch, _ = from_columns(nodes, np.cumsum([0, *(i.shape[1] for i in index)]), np.concatenate(index, axis=1))
     return batch, y

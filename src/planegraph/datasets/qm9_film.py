@@ -14,7 +14,8 @@ import numpy as np
 
 from ..batch import GraphBatch, offsets
 from ..errors import FormatError
-from .raw import RawGraphs
+from .files import UNREADABLE
+from .raw import RawGraphs, as_integers, reading
 
 
 def read_film(path: Path) -> RawGraphs:
@@ -27,12 +28,13 @@ def read_film(path: Path) -> RawGraphs:
                 nodes.append(len(molecule["node_features"]))
                 bonds.append(len(molecule["graph"]))
                 x.append(np.array(molecule["node_features"], np.float32).reshape(-1, 15))
-                rows.append(np.array(molecule["graph"], np.int64).reshape(-1, 3))
+                rows.append(as_integers("graph", np.array(molecule["graph"])).reshape(-1, 3))
                 y.append(np.array(molecule["targets"], np.float32).reshape(13))
-    except (ValueError, KeyError, TypeError, EOFError, gzip.BadGzipFile) as error:
+    except (*UNREADABLE, KeyError, TypeError) as error:
         raise FormatError(f"{path}, line {len(y) + 1}: no molecule in the format of GNN-FiLM: {error!r}") from None
     if not nodes:
         raise FormatError(f"{path} is empty")
     table = np.concatenate(rows)
-    batch = GraphBatch(offsets(nodes), offsets(bonds), table[:, [0, 2]])
-    return RawGraphs(batch, np.concatenate(x), table[:, 1].astype(np.int32), np.stack(y))
+    with reading(path):
+        batch = GraphBatch(offsets(nodes), offsets(bonds), table[:, [0, 2]])
+        return RawGraphs(batch, np.concatenate(x), table[:, 1].astype(np.int32), np.stack(y))

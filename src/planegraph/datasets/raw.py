@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,6 +12,7 @@ import numpy as np
 from ..batch import GraphBatch
 from ..data.directions import pair_directions
 from ..errors import FormatError, InvalidGraphError
+from .files import UNREADABLE
 
 SPLITS = ("train", "val", "test")
 """The parts of a split, in the order of their numbers 0, 1, 2 in the array ``split``."""
@@ -19,13 +20,25 @@ SPLITS = ("train", "val", "test")
 
 @dataclass(frozen=True, eq=False)
 class RawGraphs:
-    """Structure, features and targets; ``attrs`` has a row per graph, ``split`` among them where the split is given."""
+    """Structure, features and targets; ``attrs`` has a row per graph, ``split`` among them where the split is given.
+
+    Every array has exactly the rows it should have, and all targets are finite: :class:`InvalidGraphError` otherwise.
+    """
 
     batch: GraphBatch
     x: np.ndarray | None = None
     edge_attr: np.ndarray | None = None
     y: np.ndarray | None = None
     attrs: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        nodes, edges, graphs = self.batch.num_nodes, self.batch.num_edges, len(self)
+        check_rows("x", self.x, nodes, "nodes")
+        check_rows("edge_attr", self.edge_attr, edges, "edges")
+        for name, values in {"y": self.y, **self.attrs}.items():
+            check_rows(name, values, graphs, "graphs")
+        if self.y is not None:
+            _refuse_where("y", self.y, ~np.isfinite(self.y), "a finite number")
 
     def __len__(self) -> int:
         return len(self.batch)
@@ -42,18 +55,77 @@ class RawGraphs:
         }
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """What does not fit in the contents of this file becomes a :class:`FormatError` that names it."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except (ValueError, TypeError, IndexError) as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
 def load_arrays(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     """The named arrays of an ``.npz`` file, never unpickling; :class:`FormatError` if it is damaged or lacks one."""
     try:
-        with np.load(path, allow_pickle=False) as file:
+        found = np.load(path, allow_pickle=False)
+        if isinstance(found, np.ndarray):
+            raise FormatError(f"{path} must be an .npz file with {', '.join(names)}; found a single array, as in .npy files")
+        with found as file:
             missing = [name for name in names if name not in file.files]
             if missing:
                 raise FormatError(f"{path} lacks {', '.join(missing)}; found {', '.join(file.files)}")
             return {name: file[name] for name in names}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except (OSError, *UNREADABLE) as error:
         if isinstance(error, FormatError | FileNotFoundError):
             raise
         raise FormatError(f"{path} is damaged or no .npz file: {error}") from None
+
+
+def check_rows(name: str, values: np.ndarray | None, count: int, what: str) -> None:
+    """Raises :class:`InvalidGraphError` unless there is a row for each of ``count`` nodes, edges or graphs, or no array at all."""
+    if values is not None and values.shape[:1] != (count,):
+        raise InvalidGraphError(f"{name} must have a row for each of {count:,} {what}; found shape {values.shape}")
+
+
+def as_integers(name: str, values: np.ndarray) -> np.ndarray:
+    """The same as int64; other numbers are refused, not rounded.
+
+    >>> as_integers("edge_index", np.array([[0, 1], [1, 0]], np.uint8)).dtype
+    dtype('int64')
+    """
+    if values.size and values.dtype.kind not in "iu":
+        raise InvalidGraphError(f"{name} must be integers; found dtype {values.dtype}")
+    return values.astype(np.int64)
+
+
+def as_split(split: np.ndarray) -> np.ndarray:
+    """The number of each graph's part (see :data:`SPLITS`) as (G,) int8."""
+    split = as_integers("split", split)
+    if split.ndim != 1:
+        raise InvalidGraphError(f"split must be one number for each graph; found shape {split.shape}")
+    _refuse_where("split", split, (split < 0) | (split >= len(SPLITS)), f"0 to {len(SPLITS) - 1}")
+    return split.astype(np.int8)
+
+
+def as_target(y: np.ndarray, binary: bool = False) -> np.ndarray:
+    """One number for each graph as (G, 1) float32; a ``binary`` one is 0 or 1.
+
+    >>> as_target(np.array([1, 0], np.int8), binary=True).tolist()
+    [[1.0], [0.0]]
+    """
+    if y.ndim == 0 or y.shape[1:] not in ((), (1,)) or y.dtype.kind not in "biuf":
+        raise InvalidGraphError(f"y must be one number for each graph; found shape {y.shape}, dtype {y.dtype}")
+    if binary:
+        _refuse_where("y", y, ~np.isin(y, (0, 1)), "0 or 1")
+    return y.reshape(-1, 1).astype(np.float32)
+
+
+def _refuse_where(name: str, values: np.ndarray, bad: np.ndarray, wanted: str) -> None:
+    if bad.any():
+        where = tuple(np.argwhere(bad)[0].tolist())
+        raise InvalidGraphError(f"graph {where[0]}: {name} must be {wanted}; found {values[where]}", where[0])
 
 
 def from_columns(
@@ -65,11 +137,14 @@ def from_columns(
     >>> batch, kinds.tolist()
     (GraphBatch(1 graph, 2 nodes, 1 edge), [3])
     """
-    node_ptr, column_ptr = node_ptr.astype(np.int64), column_ptr.astype(np.int64)
-    pairs = pair_directions(edge_index.astype(np.int64), column_ptr, node_ptr)
-    batch = GraphBatch(node_ptr, pairs.edge_ptr, edge_index.T[pairs.first].astype(np.int64))
+    if edge_index.ndim != 2 or len(edge_index) != 2:
+        raise InvalidGraphError(f"edge_index must have shape (2, E), a column per direction of an edge; found {edge_index.shape}")
+    columns = GraphBatch(node_ptr, column_ptr, as_integers("edge_index", edge_index).T)
+    pairs = pair_directions(columns.edges.T, columns.edge_ptr, columns.node_ptr)
+    batch = GraphBatch(columns.node_ptr, pairs.edge_ptr, columns.edges[pairs.first])
     if edge_attr is None:
         return batch, None
+    check_rows("edge_attr", edge_attr, columns.num_edges, "columns of edge_index")
     if not np.array_equal(edge_attr[pairs.first], edge_attr[pairs.second]):
         raise InvalidGraphError("the two directions of an edge have different features")
     return batch, edge_attr[pairs.first]
@@ -81,7 +156,8 @@ def read_npz(path: Path, extra: Sequence[str] = ()) -> tuple[GraphBatch, dict[st
     ``edge_attr``, if asked for, comes back with one row per edge.
     """
     d = load_arrays(path, ("node_ptr", "edge_ptr", "edge_index", *extra))
-    batch, edge_attr = from_columns(d["node_ptr"], d["edge_ptr"], d["edge_index"], d.get("edge_attr"))
+    with reading(path):
+        batch, edge_attr = from_columns(d["node_ptr"], d["edge_ptr"], d["edge_index"], d.get("edge_attr"))
     found = {name: d[name] for name in extra}
     if edge_attr is not None:
         found["edge_attr"] = edge_attr

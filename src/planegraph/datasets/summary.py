@@ -9,6 +9,7 @@ import numpy as np
 from ..data.packed import PackedDataset
 
 _TYPES = ("S", "P", "Q", "R")
+_NAMES = ("graphs", "nodes", "edges", "largest", "planar", "blocks", "cuts", *_TYPES, "spqr_height", "block_cut_height")
 
 
 def summarise(ds: PackedDataset) -> dict[str, int]:
@@ -36,5 +37,5 @@ def summarise(ds: PackedDataset) -> dict[str, int]:
 
 
 def is_summary(value: object) -> bool:
-    """Whether this is a mapping as :func:`summarise` gives it."""
-    return isinstance(value, Mapping) and all(isinstance(v, int) for v in value.values()) and "graphs" in value
+    """Whether this is a mapping as :func:`summarise` gives it, with all its numbers; there may be more."""
+    return isinstance(value, Mapping) and value.keys() >= set(_NAMES) and all(type(v) is int for v in value.values())

@@ -24,7 +24,8 @@ class Task:
 
     Args:
         name: of the task, for files and messages.
-        dataset: the graphs; ``y`` is (G, targets) float32, or (G,) int64 classes.
+        dataset: the graphs; ``y`` is (G, outputs) numbers, float32 as a rule, or (G,) if there is one; of "multiclass" (G,) integers
+            from 0 to outputs - 1.
         splits: ids of the graphs in "train", "val" and "test"; or ``folds``: a list of such splits, for cross-validation.
         node_features, edge_features: ("categorical", sizes), ("continuous", width) or None.
         kind: what is predicted. loss: what is trained on. metric: what is reported.
@@ -57,6 +58,12 @@ class Task:
     def __post_init__(self) -> None:
         if self.targets is not None:
             self._check_targets()
+        elif self.dataset.y is None:
+            raise PlanegraphError(f"task {self.name}: there is nothing to learn, the dataset has no y")
+        elif self.kind == "multiclass":
+            self._check_classes()
+        else:
+            self._check_numbers()
 
     def of_target(self, target: str | None) -> Task:
         """The task of one of its targets, by name; the task itself for None. Graphs are shared."""
@@ -73,6 +80,28 @@ class Task:
     def options_of(target: str | None) -> dict[str, str]:
         """The options by which a dataset gives the task of this target; none for None."""
         return {} if target is None else {"target": target}
+
+    def _check_numbers(self) -> None:
+        """A number for each graph and output."""
+        y = self.dataset.y
+        if y.shape[1:] != (self.outputs,) and (y.ndim, self.outputs) != (1, 1):
+            raise PlanegraphError(
+                f"task {self.name}: {self.kind} with outputs={self.outputs} needs y of shape ({len(y)}, {self.outputs}); "
+                f"found {y.shape}"
+            )
+
+    def _check_classes(self) -> None:
+        """One of as many classes as there are outputs for each graph."""
+        y = self.dataset.y
+        if y.shape[1:] not in ((), (1,)) or y.dtype.kind not in "biu":
+            raise PlanegraphError(
+                f"task {self.name}: multiclass needs y of shape ({len(y)},), an integer for each graph; found {y.shape}, {y.dtype}"
+            )
+        outside = y[(y < 0) | (y >= self.outputs)]
+        if len(outside):
+            raise PlanegraphError(
+                f"task {self.name}: {self.outputs} outputs mean classes 0 to {self.outputs - 1}; found {outside[0]}"
+            )
 
     def _check_targets(self) -> None:
         """Names that can be folders, once each, a column of y and a scale for each, and one output."""

@@ -13,9 +13,9 @@ import numpy as np
 from ..batch import GraphBatch, offsets
 from ..data.format import replace_files
 from ..errors import FormatError
-from .base import Dataset, require
-from .files import RawFile, source_digest
-from .raw import SPLITS, RawGraphs, load_arrays, read_npz
+from .base import Dataset, require, require_bool
+from .files import UNREADABLE, RawFile, source_digest
+from .raw import SPLITS, RawGraphs, as_split, as_target, load_arrays, read_npz, reading
 from .splits import by_number
 from .task import Task
 from .zinc_molecules import ARRAYS, ATOM_TYPES, read_molecules
@@ -30,6 +30,7 @@ class _Zinc(Dataset):
 
     def task(self, edge_features: bool = True) -> Task:
         """Mean absolute error, trained on and reported."""
+        require_bool("edge_features", edge_features)
         ds = self.load(edge_features)
         return Task(
             self.variant(edge_features),
@@ -70,9 +71,10 @@ class Zinc12k(_Zinc):
     notes = "y is a rebuild that agrees with the published values to 1e-4"
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
-        batch, d = read_npz(paths["zinc/zinc12k_graphs.npz"], ("x", "edge_attr", "y", "split"))
-        y = d["y"].reshape(-1, 1).astype(np.float32)
-        return RawGraphs(batch, d["x"], d["edge_attr"], y, {"split": d["split"].astype(np.int8)})
+        path = paths["zinc/zinc12k_graphs.npz"]
+        batch, d = read_npz(path, ("x", "edge_attr", "y", "split"))
+        with reading(path):
+            return RawGraphs(batch, d["x"], d["edge_attr"], as_target(d["y"]), {"split": as_split(d["split"])})
 
 
 class ZincFull(_Zinc):
@@ -106,8 +108,9 @@ class ZincFull(_Zinc):
         split, smiles, y = read_csv(path)
         m = self._molecules(smiles, source_digest({path.name: path}))
         ptr = {name: offsets(m[name]) for name in ("nodes", "bonds")}
-        batch = GraphBatch(ptr["nodes"], ptr["bonds"], m["edges"].astype(np.int64))
-        return RawGraphs(batch, m["x"], m["edge_attr"], y[:, None], {"split": split})
+        with reading(path):
+            batch = GraphBatch(ptr["nodes"], ptr["bonds"], m["edges"].astype(np.int64))
+            return RawGraphs(batch, m["x"], m["edge_attr"], y[:, None], {"split": split})
 
     def check(self, raw: RawGraphs) -> None:
         super().check(raw)
@@ -133,7 +136,10 @@ def read_csv(path: Path) -> tuple[np.ndarray, list[str], np.ndarray]:
     try:
         with gzip.open(path, "rt", newline="") as file:
             rows = [(row["split"], row["smiles"], row["y"]) for row in csv.DictReader(file)]
+        for i, row in enumerate(rows):
+            if not all(row):
+                raise ValueError(f"row {i + 1} below them lacks one: {row}")
         split = np.array([SPLITS.index(part) for part, _, _ in rows], np.int8)
         return split, [smiles for _, smiles, _ in rows], np.array([float(y) for _, _, y in rows], np.float32)
-    except (KeyError, ValueError, EOFError, gzip.BadGzipFile) as error:
+    except (*UNREADABLE, KeyError, csv.Error) as error:
         raise FormatError(f"{path} is no gzipped CSV with the columns split, smiles, y: {error!r}") from None

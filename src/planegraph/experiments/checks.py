@@ -1,6 +1,6 @@
 """Is a record sound? Everything in it that follows from something else in it is computed again.
 
-- the lanes are all seeds times all folds, each once; the log has every epoch of every lane, once
+- the lanes are all seeds times all folds, each once; the log has every epoch of every lane, once, and the rates of the settings' schedule
 - the best epoch of a lane is the best of the log (an error, or one minus an accuracy; where these tie, the smaller loss), and the
   validation figure is the log's at that epoch
 - the test figure is what the predictions give, where they are kept; the time is that of the log and no more than its test may take
@@ -12,10 +12,15 @@ The log has six digits, so figures are compared to that. O(size of the record).
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from ..train.schedules import Cosine, Plateau
+from ..train.settings import RunSettings, TrainSettings
 
 if TYPE_CHECKING:
     from .records import Record, Row
@@ -23,25 +28,19 @@ if TYPE_CHECKING:
 _FACTS = ("commit", "dirty", "date", "command", "machine", "seconds", "lanes")
 _MEASURED = {
     "tiger": ("graph", "nodes", "edges", "preprocessing_seconds", "baseplane_epoch_seconds", "gin_epoch_seconds"),
-    "expressiveness": ("set", "graphs", "pairs", "baseplane_told_apart"),
+    "expressiveness": ("set", "graphs", "pairs", "baseplane_told_apart", "gin_told_apart", "baseplane_smallest_gap"),
 }
+_MEASURED_TEXTS = ("graph", "set")
 _MACHINE = ("device", "cpu", "cores", "memory_gb", "python", "torch", "planegraph")
 _DIGITS = 5e-6  # half a unit of the sixth digit, relative
+_MOST_STEPS = 2**30  # of an epoch
 
 
 def check_record(record: Record) -> None:
     """Raises RecordError with the file and the problem."""
-    for key in _FACTS:
-        _require(record, "record.json", key in record.facts, f"{key} is missing")
-    machine = record.facts["machine"]
-    for key in _MACHINE:
-        _require(record, "record.json", isinstance(machine, Mapping) and key in machine, f"machine.{key} is missing")
+    _check_facts(record)
     if record.facts["kind"] == "measure":
-        rows = record.result.get("rows")
-        sound = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
-        _require(record, "result.json", bool(sound), "rows must be a list of objects, at least one")
-        for key in _MEASURED.get(record.name, ()):
-            _require(record, "result.json", all(key in row for row in rows), f"a row has no {key}")
+        _check_rows(record)
         return
     _require(record, "record.json", isinstance(record.facts.get("parameters"), int), "parameters is missing, or no whole number")
     for key in ("task", "metric", "model_class", "test", "val", "seconds", "lanes"):
@@ -51,6 +50,39 @@ def check_record(record: Record) -> None:
     _check_seconds(record)
     _check_summary(record)
     _check_predictions(record)
+
+
+def _check_facts(record: Record) -> None:
+    facts = record.facts
+    for key in _FACTS:
+        _require(record, "record.json", key in facts, f"{key} is missing")
+    machine = facts["machine"]
+    for key in _MACHINE:
+        _require(record, "record.json", isinstance(machine, Mapping) and key in machine, f"machine.{key} is missing")
+    texts = {key: facts[key] for key in ("date", "command")} | {"machine.device": machine["device"], "note": facts.get("note", "")}
+    texts |= {} if facts["commit"] is None else {"commit": facts["commit"]}  # None: nobody knows
+    for key, value in texts.items():
+        _require(record, "record.json", isinstance(value, str), f"{key} must be a text; found {value!r}")
+    seconds, notes = facts["seconds"], record.result.get("notes", "")
+    _require(record, "record.json", _is_number(seconds) and seconds >= 0, f"seconds must be a number; found {seconds!r}")
+    _require(record, "result.json", isinstance(notes, str), f"notes must be a text; found {notes!r}")
+
+
+def _check_rows(record: Record) -> None:
+    """What was measured: texts, numbers, and times above 0."""
+    rows = record.result.get("rows")
+    sound = isinstance(rows, list) and rows and all(isinstance(row, dict) for row in rows)
+    _require(record, "result.json", bool(sound), "rows must be a list of objects, at least one")
+    for key in _MEASURED.get(record.name, ()):
+        for row in rows:
+            _require(record, "result.json", key in row, f"a row has no {key}")
+            value = row[key]
+            if key in _MEASURED_TEXTS:
+                _require(record, "result.json", isinstance(value, str), f"{key} must be a text; found {value!r}")
+                continue
+            time = key.endswith("_seconds")
+            sound = _is_number(value) and (value > 0 if time else value >= 0)
+            _require(record, "result.json", sound, f"{key} must be a number{' above' if time else ', at least'} 0; found {value!r}")
 
 
 def _check_lanes(record: Record) -> None:
@@ -64,11 +96,24 @@ def _check_lanes(record: Record) -> None:
     _require(record, "record.json", record.facts["lanes"] == len(found), f"lanes must be {len(found)}")
     same = record.result["model_class"] == record.settings.model_class
     _require(record, "result.json", same, f"model_class is not that of settings.yaml, {record.settings.model_class}")
-    task = str(record.result["task"])
-    _require(record, "result.json", task.startswith(record.settings.task), f"task {task!r} is not that of settings.yaml")
+    task, known = record.result["task"], task_names(record.settings)
+    _require(record, "result.json", task in known, f"task {task!r} is not that of settings.yaml, {' or '.join(known)}")
     _require(
         record, "record.json", _close(record.facts["seconds"], record.result["seconds"]), "seconds are not those of result.json"
     )
+
+
+def task_names(settings: RunSettings) -> list[str]:
+    """What a task of these settings may be called: datasets say that edge features are left out, and which target is learned.
+
+    >>> task_names(RunSettings("zinc12k", options={"edge_features": False}))
+    ['zinc12k', 'zinc12k-no-edge-features']
+    >>> task_names(RunSettings("qm9", options={"target": "mu"}))
+    ['qm9-mu']
+    """
+    target, edges = settings.options.get("target"), settings.options.get("edge_features")
+    names = [settings.task, *([f"{settings.task}-no-edge-features"] if edges is False else [])]
+    return names if target is None else [f"{name}-{target}" for name in names]
 
 
 def _check_log(record: Record) -> None:
@@ -78,6 +123,7 @@ def _check_log(record: Record) -> None:
         key = (row["seed"], row["fold"])
         _require(record, "log.csv", key in by_lane, f"result.json has no lane with seed {key[0]}, fold {key[1]}")
         by_lane[key].append(row)
+    rates: dict[tuple[float, ...], str] = {}  # those that lanes share are checked once
     for lane in record.result["lanes"]:
         rows, name = by_lane[lane["seed"], lane["fold"]], f"seed {lane['seed']}, fold {lane['fold']}"
         epochs = [row["epoch"] for row in rows]
@@ -89,6 +135,41 @@ def _check_log(record: Record) -> None:
             sound = all(v is not None and math.isfinite(v) for v in numbers)
             _require(record, "log.csv", sound, f"{name}, epoch {row['epoch']}: a number is missing or not finite")
         _check_best(record, lane, rows, name)
+        rates.setdefault(tuple(row["rate"] for row in rows), name)
+    for logged, name in rates.items():
+        _check_rates(record, np.array(logged), name)
+
+
+def _check_rates(record: Record, logged: np.ndarray, name: str) -> None:
+    """The rates are those of the schedule, to six digits, but for a plateau's, which depend on more than the log has."""
+    train = record.settings.train
+    if isinstance(train.schedule, Plateau):
+        return
+    margin = 1.02 * _DIGITS * np.abs(logged) + 1e-15 * train.lr  # float32 rounds too, and so does the cosine
+    steps = 1
+    if isinstance(train.schedule, Cosine):  # more steps, lower rates: the fewest by which none is too high fit, or none do
+        steps = 1 + bisect_left(range(1, _MOST_STEPS), True, key=lambda s: bool((last_rates(train, s) <= logged + margin).all()))
+    wanted = last_rates(train, steps)
+    worst = int(np.argmax(np.abs(wanted - logged) - margin))
+    _require(
+        record,
+        "log.csv",
+        abs(wanted[worst] - logged[worst]) <= margin[worst],
+        f"{name}: the rates are not those of settings.yaml: {logged[worst]:.6g} in epoch {worst + 1}, not {wanted[worst]:.6g}",
+    )
+
+
+def last_rates(train: TrainSettings, steps: int) -> np.ndarray:
+    """The rate of the last step of each epoch of so many, which is the one that is logged; not for a plateau.
+
+    >>> last_rates(TrainSettings(epochs=2, lr=1.0, schedule=Cosine()), 1).round(2).tolist()
+    [1.0, 0.5]
+    """
+    schedule, epochs = train.schedule, train.epochs
+    if not isinstance(schedule, Cosine):  # the same in all steps of an epoch
+        return np.array([schedule.rates(train.lr, {}, epoch, epochs, 1)[0] for epoch in range(epochs)])
+    by_step = replace(schedule, warmup=schedule.warmup * steps)  # epochs of one step each: only the last one is computed
+    return np.array([by_step.rates(train.lr, {}, epoch * steps - 1, epochs * steps, 1)[0] for epoch in range(1, epochs + 1)])
 
 
 def _check_seconds(record: Record) -> None:
@@ -174,6 +255,10 @@ def _metric(record: Record, predicted: np.ndarray, true: np.ndarray) -> tuple[fl
     scale = scale[0] if isinstance(scale, list) else scale
     value = float(np.abs(predicted - true).mean()) / scale
     return value, _DIGITS * float((np.abs(predicted) + np.abs(true)).mean()) / scale + 1e-4 * value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _close(a: float, b: float) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..errors import PlanegraphError
-from ..nn.config import PlanEConfig
-from ..train.settings import RunSettings, flat, load_settings
+from ..train.settings import RunSettings, load_settings
 
 _FREE = ("train.save_seconds",)  # does not change the numbers
+_WORD = re.compile(r"(?!(?:null|true|false|yes|no|on|off)$)[a-z][a-z0-9_]*", re.IGNORECASE)  # YAML needs no quotes
 
 
 def config_folder() -> Path:
@@ -39,22 +42,42 @@ def load_config(name: str) -> RunSettings:
 
 
 def differences(settings: RunSettings, name: str) -> list[str]:
-    """What differs from ``configs/<name>.yaml``, each written as ``--set`` takes it; empty if nothing does.
+    """What differs from ``configs/<name>.yaml``, as ``--set`` takes it to make these settings of the config; empty if nothing does.
 
-    >>> differences(load_config("p3r-gin").with_overrides(["train.epochs=3"]), "p3r-gin")
-    ['train.epochs=3']
+    >>> differences(load_config("p3r-gin").with_overrides(["train.epochs=3", "train.schedule=step"]), "p3r-gin")
+    ['train.epochs=3', 'train.schedule={kind: step, gamma: 0.7, every: 25}']
     """
-    mine, theirs = (flat(_complete(s)) for s in (settings, load_config(name)))
-    names = sorted((mine.keys() | theirs.keys()) - set(_FREE))
-    return [f"{key}={_shown(mine.get(key))}" for key in names if mine.get(key) != theirs.get(key)]
+    return list(_overrides(settings.complete(), load_config(name).complete()))
 
 
-def _complete(settings: RunSettings) -> dict[str, Any]:
-    """With the model's defaults written out, so that saying a default and leaving it out are the same."""
-    return settings.to_dict() | {"model": PlanEConfig(**settings.model).to_dict()}
+def _overrides(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
+    """Setting by setting; a table of another kind, or one that lacks a setting of theirs, as a whole, as ``--set`` takes none away."""
+    for key in sorted(mine):
+        name, value, other = f"{prefix}{key}", mine[key], theirs.get(key)
+        if _comparable(value, other):
+            yield from _overrides(value, other, f"{name}.")
+        elif name not in _FREE and (key not in theirs or _listed(value) != _listed(other)):
+            yield f"{name}={_shown(value)}"
+
+
+def _comparable(mine: object, theirs: object) -> bool:
+    tables = isinstance(mine, Mapping) and isinstance(theirs, Mapping)
+    return tables and mine.get("kind") == theirs.get("kind") and theirs.keys() <= mine.keys()
+
+
+def _listed(value: object) -> object:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _shown(value: object) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "null", True: "true", False: "false"}[value]
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """As YAML in a line."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{_shown(k)}: {_shown(v)}" for k, v in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, float):
+        short = f"{value:g}"
+        return short if float(short) == value else repr(value)
+    if isinstance(value, str) and _WORD.fullmatch(value):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -19,6 +19,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,9 +31,10 @@ import torch
 
 from ..data.format import replace_files
 from ..errors import PlanegraphError
+from ..report.run_files import damage_named
 from ..train import lanes
 from ..train.log import read_log
-from ..train.machine import read_sessions, session
+from ..train.machine import MACHINE, read_sessions, session
 from ..train.models import MODELS
 from ..train.run import refuse_several
 from ..train.settings import RunSettings, load_settings, save_settings
@@ -40,6 +42,8 @@ from .configs import config_names, differences
 
 LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
 _WHOLE = ("epoch", "seed", "fold")
+_SESSION = ("commit", "dirty", "date", "command", "machine")
+_NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 Row = dict[str, Any]
 
 
@@ -83,16 +87,18 @@ class Record:
 def write_record(
     run_folder: str | PathLike[str], records_root: str | PathLike[str], name: str, command: str | None = None, note: str = ""
 ) -> Path:
-    """Keeps a finished run as ``records_root/name``; RecordError, and nothing written, if it is not finished or does not add up.
+    """Keeps a finished run as ``records_root/name``; RecordError, and nothing written, if it is not finished, damaged, or does not
+    add up.
 
     Args:
         command: what made it; that of the run's last session by default.
         note: what a reader of the tables should know of this run.
     """
-    run, folder = Path(run_folder), Path(records_root) / name
+    run, folder = Path(run_folder), _place(records_root, name)
     made = _of_run(run, folder, name, command)
     made.facts.update({"note": note} if note else {})
-    made.check()
+    with damage_named(run / "result.json", RecordError):
+        made.check()
     texts = {"result.json": _json(made.result), "log.csv": _csv(LOG, ([r[c] for c in LOG] for r in made.log))}
     if made.predictions:
         columns = list(made.predictions)
@@ -109,7 +115,7 @@ def write_measure(
     rows: Sequence[Row], records_root: str | PathLike[str], name: str, seconds: float, device: torch.device | str, **more: Any
 ) -> Path:
     """Keeps the rows of something measured as ``records_root/name``; ``more`` goes into ``result.json`` beside them."""
-    folder = Path(records_root) / name
+    folder = _place(records_root, name)
     facts = {"name": name, "kind": "measure", **session(device), "seconds": round(seconds, 3), "lanes": 0}
     made = Record(folder, facts, {**more, "rows": list(rows)})
     made.check()
@@ -117,6 +123,13 @@ def write_measure(
     _write(folder, {"result.json": _json(made.result)})
     _write(folder, {"record.json": _json(facts)})
     return folder
+
+
+def _place(records_root: str | PathLike[str], name: str) -> Path:
+    """The folder of a record; its name is that of a folder in the root, and no path."""
+    if not _NAME.fullmatch(name):
+        raise RecordError(f"a record is named by letters, digits, _, - and, not as the first, dots; found {name!r}")
+    return Path(records_root) / name
 
 
 def _begin(folder: Path) -> None:
@@ -131,37 +144,54 @@ def _of_run(run: Path, folder: Path, name: str, command: str | None) -> Record:
     if not (run / "result.json").is_file() or not (run / "settings.yaml").is_file():
         raise RecordError(f"{run} holds no finished run: result.json or settings.yaml is missing")
     refuse_several(run)
-    sessions = read_sessions(run)
-    if not sessions:
-        raise RecordError(f"{run} has no machine.json, so nobody knows where it was made; resuming the run writes one")
-    settings, result = load_settings(run / "settings.yaml"), _read_json(run / "result.json")
-    logs = [run / "log.jsonl", *sorted(run.glob("group*/log.jsonl"), key=lambda p: int(p.parent.name.removeprefix("group")))]
-    log = [{c: _rounded(c, r[c]) for c in LOG} for path in logs for r in read_log(path)]
-    log.sort(key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"], r["epoch"]))
-    last = sessions[-1]
-    facts = {
-        "name": name,
-        "kind": "train",
-        "commit": last["commit"],
-        "dirty": any(s["dirty"] for s in sessions),
-        "date": last["date"],
-        "command": command or last["command"],
-        "machine": last["machine"],
-        "seconds": result["seconds"],
-        "lanes": len(result["lanes"]),
-        "parameters": _parameters(run, result),
-        "overrides": differences(settings, name) if name in config_names() else [],
-        "sessions": sessions,
-    }
-    return Record(folder, facts, result, settings, log, _predictions(run, result))
+    with damage_named(run / "settings.yaml", RecordError):
+        settings = load_settings(run / "settings.yaml")
+    sessions = _sessions(run)
+    log, result = _log(run), _read_json(run / "result.json")
+    with damage_named(run / "result.json", RecordError):
+        facts = {
+            "name": name,
+            "kind": "train",
+            **{key: sessions[-1][key] for key in _SESSION},
+            "dirty": any(s["dirty"] for s in sessions),
+            "command": command or sessions[-1]["command"],
+            "seconds": result["seconds"],
+            "lanes": len(result["lanes"]),
+            "parameters": _parameters(run, result),
+            "overrides": differences(settings, name) if name in config_names() else [],
+            "sessions": sessions,
+        }
+        return Record(folder, facts, result, settings, log, _predictions(run, result))
+
+
+def _sessions(run: Path) -> list[dict[str, Any]]:
+    """The sessions of a run, at least one, each of which says where it was made."""
+    with damage_named(run / MACHINE, RecordError):
+        found = read_sessions(run)
+        missing = [key for key in _SESSION for session in found if key not in session]
+    if not found:
+        raise RecordError(f"{run} has no {MACHINE}, so nobody knows where it was made; resuming the run writes one")
+    if missing:
+        raise RecordError(f"{run / MACHINE}: a session has no {missing[0]}")
+    return found
+
+
+def _log(run: Path) -> list[Row]:
+    """The rows of all groups, by seed, fold and epoch."""
+    found: list[Row] = []
+    for path in [run / "log.jsonl", *sorted(run.glob("group*/log.jsonl"))]:
+        with damage_named(path, RecordError):
+            found += [{c: _rounded(c, r[c]) for c in LOG} for r in read_log(path)]
+    return sorted(found, key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"], r["epoch"]))
 
 
 def _parameters(run: Path, result: Mapping[str, Any]) -> int:
     """How many numbers one lane's model learns."""
     from .. import nn
 
-    config = _read_json(run / "models" / lane_name(result["lanes"][0]) / "config.json")
-    with torch.device("meta"):
+    path = run / "models" / lane_name(result["lanes"][0]) / "config.json"
+    config = _read_json(path)
+    with damage_named(path, RecordError), torch.device("meta"):
         model = MODELS[config["model"]](nn.PlanEConfig.from_dict(config["config"]))
     return sum(p.numel() for p in model.parameters())
 
@@ -175,10 +205,14 @@ def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float |
     true: dict[int, float] = {}
     by_lane: dict[str, dict[int, float]] = {}
     for lane in result["lanes"]:
-        found, _ = load_checkpoint(run / "models" / lane_name(lane) / "test.safetensors")
-        ids, predicted, y = (found[key].flatten().tolist() for key in ("id", "predicted", "true"))
-        true |= dict(zip(ids, y, strict=True))
-        by_lane[lane_name(lane)] = dict(zip(ids, predicted, strict=True))
+        path = run / "models" / lane_name(lane) / "test.safetensors"
+        if not path.is_file():
+            raise RecordError(f"{path} is missing")
+        with damage_named(path, RecordError):
+            found, _ = load_checkpoint(path)
+            ids, predicted, y = (found[key].flatten().tolist() for key in ("id", "predicted", "true"))
+            true |= dict(zip(ids, y, strict=True))
+            by_lane[lane_name(lane)] = dict(zip(ids, predicted, strict=True))
     ids = sorted(true)
     columns: dict[str, list[float | None]] = {"id": ids, "true": [_six(true[i]) for i in ids]}
     return columns | {name: [_six(values.get(i)) for i in ids] for name, values in by_lane.items()}
@@ -226,16 +260,10 @@ def read_record(folder: str | PathLike[str]) -> Record:
 
 def checked_record(folder: str | PathLike[str]) -> Record:
     """The record of a folder, checked; RecordError, whatever its files hold instead of one."""
-    try:
+    with damage_named(folder, RecordError, "planegraph reproduce --again makes it anew"):
         record = read_record(folder)
         record.check()
         return record
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if isinstance(error, RecordError):
-            raise
-        raise RecordError(
-            f"{folder} is damaged: {type(error).__name__} {error}; planegraph reproduce --again makes it anew"
-        ) from None
 
 
 def read_records(root: str | PathLike[str]) -> dict[str, Record]:
@@ -301,7 +329,11 @@ def _six(value: float | None) -> float | None:
 
 
 def _rounded(name: str, value: float | None) -> float | None:
-    return value if name in _WHOLE else _six(value)
+    if name not in _WHOLE:
+        return _six(value)
+    if not isinstance(value, int) and (value is not None or name != "fold"):
+        raise TypeError(f"{name} must be a whole number; found {value!r}")
+    return value
 
 
 def _csv(head: Sequence[str], rows: Iterable[Sequence[float | None]]) -> str:

@@ -22,6 +22,7 @@ from ..train.settings import RunSettings, load_settings
 from .configs import load_config
 from .published import MEASURES, TABLE_NAMES, config_names_of
 from .records import Record, checked_record, write_measure, write_record
+from .tables import with_spread
 
 _MEASURES = tuple(measure.name for measure in MEASURES)
 
@@ -120,11 +121,9 @@ def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
     """The task that the settings name, with their options."""
     from .. import datasets
 
-    found = datasets.get(settings.task, data_root)
-    if isinstance(found, Task):
-        return found
+    dataset = datasets.get(settings.task, data_root)
     try:
-        return found.task(**settings.options)
+        return dataset.task(**settings.options)
     except TypeError as error:
         raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
 
@@ -168,8 +167,8 @@ def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan, comman
     if not first_process():
         return
     record = write_record(folder, plan.records, name, command)
-    figure = f"{result['metric']} {result['test']['mean']:.4f} ± {result['test']['std']:.4f}"
-    plan.say(f"{name}: {figure}, {result['seconds']:.0f} s; recorded in {record}")
+    figure = with_spread(result["test"]["mean"], result["test"]["std"], len(result["lanes"]))
+    plan.say(f"{name}: {result['metric']} {figure}, {result['seconds']:.0f} s; recorded in {record}")
 
 
 def _measure(name: str, plan: Plan) -> Path | None:

@@ -1,11 +1,12 @@
 """``docs/results.md`` from the records: the same records give the same text, byte for byte.
 
-Every task has a table; a row without a record says why (``records/not-run.yaml``: name of a row or table, and the reason). Records are
-checked while they are read, and those that no table asks for come last.
+Every task has a table; a row without a record says why (``records/not-run.yaml``: name of a row, or of a table for all its rows, and the
+reason). Records are checked while they are read, and those that no table asks for come last.
 """
 
 from __future__ import annotations
 
+import html
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -73,11 +74,12 @@ def read_reasons(records_root: Path) -> dict[str, str]:
 
     path = Path(records_root) / NOT_RUN
     try:
-        found = yaml.safe_load(path.read_text(encoding="utf-8")) or {}
+        found = yaml.safe_load(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return {}
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RecordError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+    found = {} if found is None else found
     if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
         raise RecordError(f"{path} must hold lines of the form NAME: reason")
     known = {row.name for table in TABLES for row in table.rows} | set(TABLE_NAMES)
@@ -85,6 +87,16 @@ def read_reasons(records_root: Path) -> dict[str, str]:
     if unknown:
         raise RecordError(f"{path}: there is no table or row {unknown[0]!r}")
     return found
+
+
+def refuse_stale(records_root: Path) -> None:
+    """RecordError if there are reasons for what has a record."""
+    rows = {table.name: [row.name for row in table.rows] for table in TABLES}
+    there = {path.parent.name for path in Path(records_root).glob("*/record.json")}
+    stale = [name for name in read_reasons(records_root) if there.issuperset(rows.get(name, [name]))]
+    if stale:
+        path = Path(records_root) / NOT_RUN
+        raise RecordError(f"{path}: remove {', '.join(stale)}: what has a record needs no reason why it was not run")
 
 
 # ---- sections -------------------------------------------------------------------------------------------------------------------
@@ -113,8 +125,8 @@ def _section(table: Table, records: Mapping[str, Record], reasons: Mapping[str, 
     lines += ["", _markdown([list(_HEAD), *rows])]
     lines += [f"- {name}: {text}" for name, text in table.others.items()]
     found = [records[row.name] for row in table.rows if row.name in records]
-    lines += [f"- {r.name}: {r.facts['note']}" for r in found if r.facts.get("note")]
-    lines += [f"- data: {note}" for note in dict.fromkeys(r.result["notes"] for r in found if r.result.get("notes"))]
+    lines += [f"- {r.name}: {_text(r.facts['note'])}" for r in found if r.facts.get("note")]
+    lines += [f"- data: {_text(note)}" for note in dict.fromkeys(r.result["notes"] for r in found if r.result.get("notes"))]
     if table.ordered:
         means = {r.name: figure(table, r)[0] for r in found}
         wrong = out_of_order(table, means)
@@ -140,8 +152,7 @@ def _ours(table: Table, record: Record) -> str:
     lanes = len(record.result["lanes"])
     if table.value == "seconds":
         return f"{mean:.0f} s (test {record.result['test']['mean']:.4f}, n = {lanes})"
-    spread = f" ± {std:.{table.digits}f}" if lanes > 1 else ""
-    return f"{mean:.{table.digits}f}{spread} (n = {lanes})"
+    return f"{with_spread(mean, std, lanes, table.digits)} (n = {lanes})"
 
 
 def _about(record: Record, link: str) -> list[str]:
@@ -156,8 +167,8 @@ def _further(records: Sequence[Record], link: str) -> str:
         if record.settings is None:
             rows.append([record.name, "", f"{len(record.result['rows'])} rows", "", "", _time(record), _link(record, link)])
             continue
-        test = record.result["test"]
-        ours = f"{record.result['metric']} {test['mean']:.4f} ± {test['std']:.4f} (n = {len(record.result['lanes'])})"
+        test, lanes = record.result["test"], len(record.result["lanes"])
+        ours = f"{record.result['metric']} {with_spread(test['mean'], test['std'], lanes)} (n = {lanes})"
         rows.append([record.name, record.result["task"], ours, *_about(record, link)])
     return "\n".join(["## Further records", "", _markdown([head, *rows])])
 
@@ -171,8 +182,8 @@ def _measured(measure: Measured, record: Record | None, reason: str, link: str) 
     if record is not None:
         lines += [_markdown([_MEASURE_HEADS[measure.name], *_MEASURE_ROWS[measure.name](record)])]
         lines += [f"- {_time(record)}; {_link(record, link)}"]
-        lines += [f"- {record.result['notes']}"] if record.result.get("notes") else []
-    return "\n".join([*lines, f"- {_BARS[measure.name]}: {verdict.text}"]) + "\n"
+        lines += [f"- {_text(record.result['notes'])}"] if record.result.get("notes") else []
+    return "\n".join([*lines, f"- {_BARS[measure.name]}: {_text(verdict.text)}"]) + "\n"
 
 
 def _measure_verdict(measure: Measured, record: Record | None, reason: str) -> Verdict:
@@ -255,6 +266,15 @@ def brief(settings: RunSettings) -> str:
     return "; ".join([", ".join(words), ", ".join([rate, *extra])])
 
 
+def with_spread(mean: float, std: float, count: int, digits: int = 4) -> str:
+    """The mean and, if it is that of several, the standard deviation.
+
+    >>> with_spread(0.07612, 0.00312, 10), with_spread(0.5, 0.0, 1, digits=1)
+    ('0.0761 ± 0.0031', '0.5')
+    """
+    return f"{mean:.{digits}f}" + (f" ± {std:.{digits}f}" if count > 1 else "")
+
+
 def seconds(value: float) -> str:
     """A time with three digits.
 
@@ -287,11 +307,16 @@ def _verdict(table: Table, row: Published, records: Mapping[str, Record], reason
 def _markdown(lines: Sequence[Sequence[str]]) -> str:
     head, *rows = lines
     bars = ["---"] * len(head)
-    return "\n".join("| " + " | ".join(_cell(c) for c in line) + " |" for line in (head, bars, *rows)) + "\n"
+    return "\n".join("| " + " | ".join(map(_text, line)) + " |" for line in (head, bars, *rows)) + "\n"
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.replace("|", "\\|").split())
+def _text(words: str) -> str:
+    """In a line, and with nothing in it that HTML or a table of Markdown would take for its own."""
+    return html.escape(_line(words), quote=False).replace("|", "\\|")
+
+
+def _line(words: str) -> str:
+    return " ".join(words.split())
 
 
 def _anchor(title: str) -> str:
@@ -305,7 +330,7 @@ def _first_upper(text: str) -> str:
 
 def plain_table(lines: Iterable[Sequence[str]]) -> str:
     """Columns side by side, for a terminal."""
-    rows = [list(map(_cell, line)) for line in lines]
+    rows = [list(map(_line, line)) for line in lines]
     widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(max(map(len, rows)))]
     return "".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=False)).rstrip() + "\n" for row in rows)
 

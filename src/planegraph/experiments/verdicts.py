@@ -32,17 +32,23 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
     """The verdict on a row; ``reason``: why it was not run."""
     if record is None:
         return Verdict("not run", f"not run{': ' + reason if reason else ''}")
-    said = _against_bar(table, row, figure(table, record)[0])
-    lanes = len(record.result["lanes"])
-    if record.overrides:
-        before = f"{said.text}, but " if said.text else ""
-        return Verdict("other settings", f"{before}settings differ from configs/{row.name}.yaml: {', '.join(record.overrides)}")
-    if lanes < row.repeats:
-        before = f"{said.text}, but " if said.text else ""
-        return Verdict("incomplete", f"{before}{lanes} of {row.repeats} seeds or folds")
-    if row.only and row.only not in record.facts["machine"]["device"]:
+    said, lanes = _against_bar(table, row, figure(table, record)[0]), len(record.result["lanes"])
+    before = f"{said.text}, but " if said.text else ""
+    few = lanes < row.repeats
+    others = [o for o in record.overrides if not (few and o.startswith("train.seeds="))]
+    if others:
+        return Verdict("other settings", f"{before}settings differ from configs/{row.name}.yaml: {', '.join(others)}")
+    if few:  # a bar that is missed by some seeds is missed
+        return Verdict("missed" if said.kind == "missed" else "incomplete", f"{before}{lanes} of {row.repeats} seeds or folds")
+    if row.only and not all(row.only in device for device in _devices(record)):
         return Verdict("not judged", f"not judged: the bar is for an {row.only}")
     return said
+
+
+def _devices(record: Record) -> set[str]:
+    """Every device that the run was trained on."""
+    machines = [record.facts["machine"], *(session["machine"] for session in record.facts.get("sessions", ()))]
+    return {machine["device"] for machine in machines}
 
 
 def _against_bar(table: Table, row: Published, mean: float) -> Verdict:

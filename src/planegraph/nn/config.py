@@ -65,7 +65,8 @@ class PlanEConfig:
         norm: none, batch or layer, after hidden maps.
         norm_at: all MLPs outside the tree recursions of BiEnc and CutEnc, or update: those per node (g1 to g4, f) and the output MLP.
         graph_scale: None: g2 and the output MLP, which see a row per graph, have norms too. A number: they have none, and sums over the
-            nodes of a graph are divided by it before. Batches have few graphs, so their statistics are noisy.
+            nodes of a graph are divided by it before; with mean_pooling only those of g2, as means are not divided again. Batches have
+            few graphs, so their statistics are noisy.
         norm_momentum: how far running averages of batch norm move with each batch.
         mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
         g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.

@@ -20,7 +20,7 @@ from .texts import duration, metric_name, spread
 
 def side_by_side(run_folders: Sequence[str | PathLike[str]], path: str | PathLike[str]) -> Path:
     """Writes a page that compares runs of one task, finished or not, and gives its path."""
-    with damage_named(", ".join(map(str, run_folders))):
+    with damage_named(f"a file of the runs {', '.join(map(str, run_folders))}"):
         return _side_by_side([read_run(folder) for folder in run_folders], Path(path))
 
 

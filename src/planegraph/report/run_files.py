@@ -104,15 +104,24 @@ class Run:
 
 
 @contextmanager
-def damage_named(folder: str | PathLike[str]) -> Iterator[None]:
-    """Whatever files of a run hold instead of what they should becomes a FormatError that names its folder."""
+def damage_named(what: object, kind: type[PlanegraphError] = FormatError, advice: str = "") -> Iterator[None]:
+    """Whatever a file, or one of a folder's, holds instead of what it should becomes an error of this kind that names it.
+
+    >>> with damage_named("runs/x/result.json"):
+    ...     {}["lanes"]
+    Traceback (most recent call last):
+    ...
+    planegraph.errors.FormatError: runs/x/result.json is damaged: KeyError 'lanes'
+    """
     try:
         yield
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if isinstance(error, PlanegraphError):
+        if isinstance(error, kind):
             raise
-        where = " ".join(str(error).split())
-        raise FormatError(f"a file of the run {folder} is damaged, or none of a run: {type(error).__name__} {where}") from None
+        if isinstance(error, PlanegraphError):  # it says what is wrong, and where
+            raise kind(str(error)) from None
+        found = f"{type(error).__name__} {' '.join(str(error).split())}"
+        raise kind(f"{what} is damaged: {found}{advice and '; '}{advice}") from None
 
 
 def read_run(folder: str | PathLike[str]) -> Run:

@@ -25,7 +25,7 @@ NAME = "report.html"
 
 def write_report(run_folder: str | PathLike[str], path: str | PathLike[str] | None = None) -> Path:
     """Writes the page of a run, finished or not, and gives its path; by default ``report.html`` in the run's folder."""
-    with damage_named(run_folder):
+    with damage_named(f"a file of the run {run_folder}"):
         return _write_report(read_run(run_folder), Path(run_folder) / NAME if path is None else Path(path))
 
 
@@ -50,7 +50,7 @@ def _write_report(run: Run, path: Path) -> Path:
 def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> list[Path]:
     """Writes each figure of a run as an SVG file, and gives their paths."""
     folder = Path(folder)
-    with damage_named(run_folder):
+    with damage_named(f"a file of the run {run_folder}"):
         run = read_run(run_folder)
         found = [*learning_curves([run], [run.model]), *prediction_figures(run)]
     texts = {folder / f"{f.name}.svg": f.svg(alone=True) + "\n" for f in found}

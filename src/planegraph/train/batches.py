@@ -51,12 +51,13 @@ class Batches:
         device: torch.device,
         world: World | None = None,
     ) -> None:
-        self.lanes, self.batch_size, self.world = list(lanes), batch_size, world or World()
+        largest = max(len(ids) for lane in lanes for ids in lane.split.values())
+        self.lanes, self.batch_size, self.world = list(lanes), min(batch_size, largest), world or World()
         self.device, self.pin = device, device.type == "cuda"
         self.dataset, self.collator = dataset, Collator(dataset)
         used = np.unique(np.concatenate([ids for lane in lanes for ids in lane.split.values()]))
         tables = dataset.tables if len(used) == len(dataset) else dataset.subset(used).tables
-        self.capacity: Capacity | None = Capacity.of(tables, batch_size) if pad else None
+        self.capacity: Capacity | None = Capacity.of(tables, self.batch_size) if pad else None
         self.resident = make_resident(dataset, device) if pad and device.type in _RESIDENT else None
         workers = min(len(self.lanes), os.cpu_count() or 1)
         self.pool = ThreadPoolExecutor(workers, "planegraph-collate") if workers > 1 else None

@@ -17,7 +17,7 @@ from ..data.format import metadata, replace_files
 from ..errors import FormatError
 from ..nn.model import safetensors_for_torch
 
-_KEY, _VERSION = "planegraph-checkpoint", 2
+_KEY, _VERSION = "planegraph-checkpoint", 3
 
 
 def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:

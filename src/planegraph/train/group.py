@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -19,12 +19,13 @@ from .best import Best
 from .capture import Captured
 from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World
-from .errors import DivergedError, SettingsError
+from .errors import DivergedError
 from .lanes import Lane
 from .metrics import evaluate
 from .models import make_models
+from .resuming import check_lanes, check_settings, check_shapes, data_digest
 from .runner import Eager, Runner
-from .settings import RunSettings, flat
+from .settings import RunSettings
 from .state import State
 from .step import TrainingStep, make_prediction
 
@@ -60,6 +61,11 @@ class Group:
         if world.first:
             self._resident("val")  # now, so that its shapes do not depend on how far the run is
         torch.manual_seed(lanes[0].seed + 1_000_003 * world.rank)  # dropout
+
+    @property
+    def left(self) -> int:
+        """Epochs that are left to train."""
+        return self.settings.train.epochs - self.progress.epoch
 
     # ---- evaluation -------------------------------------------------------------------------------------------------------------
 
@@ -109,6 +115,11 @@ class Group:
 
     # ---- files ------------------------------------------------------------------------------------------------------------------
 
+    @cached_property
+    def digest(self) -> str:
+        """See :func:`data_digest`."""
+        return data_digest(self.task, self.lanes)
+
     def save(self, path: Path) -> None:
         """Writes the checkpoint; by the first process."""
         if not self.world.first:
@@ -129,16 +140,19 @@ class Group:
             "best": self.best.records,
             "capacity": None if capacity is None else capacity.as_tuple(),
             "world": self.world.size,
+            "data": self.digest,
         }
         save_checkpoint(path, tensors, facts)
 
     def load(self, path: Path) -> None:
         """Goes back to a checkpoint."""
         tensors, facts = load_checkpoint(path)
-        self._check_same(path, facts)
-        own = self.state.tensors()
+        check_settings(path, facts, self.settings)
+        check_lanes(path, facts, self.lanes, self.world.size, self.digest)
+        own = {f"state.{name}": value for name, value in self.state.tensors().items()}
+        check_shapes(path, tensors, own)
         for name, value in own.items():
-            value.copy_(tensors[f"state.{name}"])
+            value.copy_(tensors[name])
         best = {n.removeprefix("best."): v.to(self.device) for n, v in tensors.items() if n.startswith("best.")}
         self.best.records, self.best.weights = facts["best"], best
         if self.world.first:
@@ -148,19 +162,6 @@ class Group:
         self.progress = Progress(facts["epoch"], facts["step"], facts["seconds"], facts["memories"])
         if facts["capacity"] is not None and self.batches.capacity is not None:
             self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
-
-    def _check_same(self, path: Path, facts: dict[str, Any]) -> None:
-        """Only the number of epochs, and what does not change the numbers, may differ."""
-        mine, theirs = flat(self.settings.to_dict()), flat(facts["settings"])
-        for name in sorted(mine.keys() | theirs.keys()):
-            if name not in ("train.epochs", "train.save_seconds") and mine.get(name) != theirs.get(name):
-                raise SettingsError(
-                    f"{path} was made with {name}={theirs.get(name)!r}, not {mine.get(name)!r}; nothing was changed"
-                )
-        if facts["lanes"] != [lane.name for lane in self.lanes]:
-            raise SettingsError(f"{path} holds {', '.join(facts['lanes'])}, not {', '.join(lane.name for lane in self.lanes)}")
-        if facts["world"] != self.world.size:
-            raise SettingsError(f"{path} was made by {facts['world']} processes, not {self.world.size}")
 
 
 def columns_of(task: Task, lanes: Sequence[Lane], device: torch.device) -> Tensor | None:

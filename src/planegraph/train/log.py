@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from ..data.format import replace_files
-from ..errors import MissingDependencyError
+from ..errors import FormatError, MissingDependencyError
 from .lanes import lane_name, lane_title
 
 Record = dict[str, Any]
@@ -46,13 +46,19 @@ def read_logs(paths: Mapping[str | None, Path], epochs: int) -> list[Record]:
 
 
 def read_log(path: Path) -> list[Record]:
-    """The records of a log; a last line that a dying process left unfinished is left out."""
+    """The records of a log; a last line that a dying process left unfinished is left out. FormatError if another line is damaged."""
     found = []
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    for number, line in enumerate(lines, start=1):
         try:
-            found.append(json.loads(line))
+            record = json.loads(line)
         except ValueError:
-            break
+            if number == len(lines):
+                break
+            record = None
+        if not isinstance(record, dict) or not isinstance(record.get("epoch"), int):
+            raise FormatError(f"{path}, line {number}, is damaged: {line[:60]!r}. Mend the line, or train in another folder")
+        found.append(record)
     return found
 
 

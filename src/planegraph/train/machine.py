@@ -1,7 +1,7 @@
 """On what machine, from which commit and by which command a run was made: ``machine.json`` in its folder, an entry for each session.
 
-A run that is resumed, perhaps elsewhere, has several sessions. Folders of the machine are not written down: of a path in the command
-only the last name is kept.
+A run that is resumed, perhaps elsewhere, has several sessions; opening one again whose epochs are all done adds none. Folders of the
+machine are not written down: of a path in the command only the last name is kept.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def add_session(folder: Path, this: dict[str, Any]) -> None:
 def read_sessions(folder: Path) -> list[dict[str, Any]]:
     """The sessions of a run, in order; none if there is no file."""
     try:
-        return list(json.loads((folder / MACHINE).read_text(encoding="utf-8"))["sessions"])
+        return [dict(entry) for entry in json.loads((folder / MACHINE).read_text(encoding="utf-8"))["sessions"]]
     except FileNotFoundError:
         return []
     except (ValueError, KeyError, TypeError) as error:

@@ -32,7 +32,7 @@ from .lanes import groups_of, lane_name, lanes_of
 from .log import TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
-from .machine import add_session, session
+from .machine import MACHINE, add_session, session
 from .settings import RunSettings, save_settings
 from .signals import StopWish
 
@@ -72,11 +72,15 @@ def train(
     with joined(device) as world, _precision(settings.train.precision):
         _prepare([place(folder, target) for target in (None, *(task.targets or ()))], resume, world)
         groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
-        results, spent = [], []
+        results, spent, introduced = [], [], False
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
-                results += _run_group(group, k, folder, resume, show, wish, tensorboard)
+                logs = _go_on(group, k, folder, resume, wish)
+                if world.first and not introduced and (group.left or not (folder / MACHINE).exists()):
+                    _introduce(group, folder)
+                    introduced = True
+                results += _run_group(group, k, folder, logs, show, wish, tensorboard)
                 spent.append((group.progress.seconds, {lane.target for lane in lanes}))
         summary = _summary_of_all(task, settings, results, spent, device)
         if world.first:
@@ -104,21 +108,27 @@ def refuse_several(folder: Path) -> None:
         raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
 
 
-def _run_group(
-    group: Group, k: int, out: Path, resume: bool, show: bool, wish: StopWish, tensorboard: bool
-) -> list[dict[str, Any]]:
-    """Trains the k-th group and saves its models."""
+def _go_on(group: Group, k: int, out: Path, resume: bool, wish: StopWish) -> dict[str | None, Path]:
+    """The logs of the k-th group, by target, after its checkpoint was read, if there is one to go on from; an error changes no file."""
     world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
     logs = {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(lane.target for lane in lanes)}
     if world.any(wish.asked):  # between two groups
         raise Stopped(f"stopped before {lanes[0].name}; what came before is saved in {out}, and --resume goes on", wish.signal)
     if world.same(resume and checkpoint.exists()):
         group.load(checkpoint)
-    if world.first:  # not before the checkpoint was found to be of these settings
+    if world.first:
+        read_logs(logs, group.progress.epoch)  # an error now, if one is damaged
+    return logs
+
+
+def _run_group(
+    group: Group, k: int, out: Path, logs: dict[str | None, Path], show: bool, wish: StopWish, tensorboard: bool
+) -> list[dict[str, Any]]:
+    """Trains the k-th group and saves its models."""
+    world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
+    if world.first:
         for path in (checkpoint, *logs.values()):
             path.parent.mkdir(parents=True, exist_ok=True)
-        if k == 0:
-            _introduce(group, out)
     many = f"{len(lanes)} together" if len(lanes) > 1 else lanes[0].name
     display = make_display(f"{group.task.name} {group.settings.model_class}, {many}", show and world.first)
     if tensorboard and world.first:
@@ -134,11 +144,12 @@ def _run_group(
 
 
 def _introduce(group: Group, out: Path) -> None:
-    """Settings and machine, for the run and for that of each target."""
+    """Settings and session, for the run and for that of each target; there is no result before all epochs are done."""
     this = session(group.device)
     for target in (None, *(group.task.targets or ())):
         folder, options = place(out, target), {**group.settings.options, **group.task.options_of(target)}
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / "result.json").unlink(missing_ok=True)
         save_settings(replace(group.settings, options=options), folder / "settings.yaml")
         add_session(folder, this)
 

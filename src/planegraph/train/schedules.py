@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from .errors import SettingsError
 
@@ -19,6 +19,9 @@ Memory = dict[str, float]
 @dataclass(frozen=True)
 class Constant:
     """One rate throughout."""
+
+    follows_epochs: ClassVar[bool] = False
+    """Whether the rate of an epoch depends on how many there will be."""
 
     def start(self) -> Memory:
         """What a new run remembers."""
@@ -88,6 +91,7 @@ class Cosine(Constant):
     [0.5, 1.0, 1.0, 0.93, 0.75, 0.5, 0.25, 0.07]
     """
 
+    follows_epochs: ClassVar[bool] = True
     warmup: float = 0.0
     min_lr: float = 0.0
 
@@ -104,6 +108,7 @@ class Cosine(Constant):
 
 
 Schedule = Constant | Plateau | Step | Cosine
+_FACTORS = ("factor", "gamma")
 _KINDS: dict[str, type] = {"constant": Constant, "plateau": Plateau, "step": Step, "cosine": Cosine}
 
 
@@ -121,7 +126,8 @@ def schedule_from_dict(values: Any) -> Schedule:
     if isinstance(values, Constant):
         return values
     given = {"kind": values} if isinstance(values, str) else values
-    if not isinstance(given, Mapping) or given.get("kind") not in _KINDS:
+    kind = given.get("kind") if isinstance(given, Mapping) else None
+    if not isinstance(kind, str) or kind not in _KINDS:
         raise SettingsError(f"train.schedule must be one of {', '.join(_KINDS)}, or a table whose kind is; found {values!r}")
     given = dict(given)
     cls = _KINDS[given.pop("kind")]
@@ -130,8 +136,9 @@ def schedule_from_dict(values: Any) -> Schedule:
         if name not in known:
             raise SettingsError(f"train.schedule.{name}: a {cls.__name__.lower()} schedule has {', '.join(known) or 'no settings'}")
         kinds = int if isinstance(known[name], int) else int | float
-        least = 1 if kinds is int else 0
-        if isinstance(value, bool) or not isinstance(value, kinds) or not value >= least:
+        least, most = 1 if kinds is int else 0, 1 if name in _FACTORS else math.inf
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most or math.isinf(value):
             what = "an integer" if kinds is int else "a number"
-            raise SettingsError(f"train.schedule.{name} must be {what}, at least {least}; found {value!r}")
+            limits = f"at least {least}" if most == math.inf else f"from {least} to {most}"
+            raise SettingsError(f"train.schedule.{name} must be {what}, {limits}; found {value!r}")
     return cls(**given)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from os import PathLike
@@ -19,6 +20,7 @@ from .schedules import Constant, Schedule, schedule_from_dict, schedule_to_dict
 Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "tf32", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
+_SEEDS = 2**63  # of PyTorch's generators
 _FROM_TASK = ("node_features", "edge_features", "outputs")
 
 
@@ -31,7 +33,8 @@ class TrainSettings:
         optimizer, lr, weight_decay: of Adam (added to the gradient) or AdamW (taken from the weights).
         schedule: how the rate changes: constant, plateau, step or cosine (see schedules.py).
         clip: the largest norm of the gradient of one seed; None: any.
-        ema: decay of an average of the weights, which is then what is validated and tested; None: no average.
+        ema: decay of an average of the weights, which is then what is validated and tested; None: no average. After t steps the decay
+            is (1 + t) / (10 + t) at most, so that a short run does not average its first weights.
         seed, seeds: the first seed and how many; each has weights and a data order of its own.
         eval_every: epochs between validations; the last epoch is always validated.
         precision: float32, float32 with TF32 products on a GPU, or float64.
@@ -60,6 +63,8 @@ class TrainSettings:
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
             _integer(f"train.{name}", getattr(self, name), least)
+        if self.seed + self.seeds > _SEEDS:
+            raise SettingsError(f"train.seed + train.seeds must be at most 2^63; found {self.seed} + {self.seeds}")
         _number("train.lr", self.lr, above=0)
         for name in ("weight_decay", "save_seconds"):
             _number(f"train.{name}", getattr(self, name), least=0)
@@ -114,6 +119,10 @@ class RunSettings:
         train = asdict(replace(self.train, schedule=Constant()))
         return values | {"train": train | {"schedule": schedule_to_dict(self.train.schedule)}}
 
+    def complete(self) -> dict[str, Any]:
+        """The same with the model's defaults written out, so that saying a default and leaving it out are the same."""
+        return self.to_dict() | {"model": PlanEConfig(**self.model).to_dict()}
+
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunSettings:
         """From what :meth:`to_dict` gives, or a part of it."""
@@ -154,10 +163,10 @@ def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Nested settings by their full names; lists as tuples, as JSON does not keep them apart."""
+    """Nested settings by their full names; an empty table has none. Lists as tuples, as JSON does not keep them apart."""
     found: dict[str, Any] = {}
     for name, value in values.items():
-        if isinstance(value, Mapping) and value:
+        if isinstance(value, Mapping):
             found |= flat(value, f"{prefix}{name}.")
         else:
             found[f"{prefix}{name}"] = tuple(value) if isinstance(value, list | tuple) else value
@@ -170,7 +179,7 @@ def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 def _override(values: dict[str, Any], override: str) -> None:
     key, equals, text = override.partition("=")
     *folders, name = key.strip().split(".")
-    if not equals or not name:
+    if not equals or not all((*folders, name)):
         raise SettingsError(f"an override is written key.key=value, as in train.lr=0.001; found {override!r}")
     at = values
     for depth, folder in enumerate(folders):
@@ -205,7 +214,7 @@ def _integer(name: str, value: Any, least: int) -> None:
 
 
 def _number(name: str, value: Any, least: float | None = None, above: float | None = None, below: float | None = None) -> None:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and value == value
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
     good = good and (least is None or value >= least) and (above is None or value > above) and (below is None or value < below)
     if not good:
         limits = {"at least": least, "above": above, "below": below}

@@ -1,0 +1,56 @@
+"""Wrong usage of the commands that train is said in a line, before anything is trained."""
+
+from __future__ import annotations
+
+import pytest
+import torch
+
+from planegraph.cli import main
+
+NO_GPU = {"is_available": lambda: False, "device_count": lambda: 0}
+TWO_GPUS = {"is_available": lambda: True, "device_count": lambda: 2}
+
+
+@pytest.fixture(autouse=True)
+def _here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def refused(capsys, *arguments: str) -> str:
+    assert main(list(arguments)) == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [("train", "p3r"), ("reproduce", "p3r"), ("reproduce", "expressiveness")])
+@pytest.mark.parametrize(
+    ("gpus", "device", "there"),
+    [
+        (NO_GPU, "cuda", "cpu\n"),
+        (NO_GPU, "cuda:1", "cpu\n"),
+        (NO_GPU, "foo", "cpu\n"),
+        (NO_GPU, "", "cpu\n"),
+        (TWO_GPUS, "cuda:2", "cpu, cuda, cuda:0, cuda:1\n"),
+    ],
+)
+def test_a_device_that_there_is_not(tmp_path, capsys, monkeypatch, command, gpus, device, there):
+    for name, answer in gpus.items():
+        monkeypatch.setattr(torch.cuda, name, answer)
+    text = f"planegraph: --device {device}: there is no such device here; there is {there}"
+    assert refused(capsys, *command, "--device", device) == text
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_task_that_there_is_not(tmp_path, capsys):
+    words = "there is no dataset 'nosuch'; there are exp, "
+    assert words in refused(capsys, "train", "nosuch", "--device", "cpu")
+    config = tmp_path / "config.yaml"
+    config.write_text("task: nosuch\n")
+    assert words in refused(capsys, "train", "nosuch", "--config", str(config), "--device", "cpu")
+    assert words in refused(capsys, "reproduce", "p3r", "--only", "p3r-gin", "--set", "task=nosuch", "--device", "cpu")
+
+
+@pytest.mark.parametrize("nodes", ["-1", "0", "1", "11"])
+def test_sizes_of_which_no_count_is_known(tmp_path, capsys, nodes):
+    found = refused(capsys, "reproduce", "expressiveness", "--nodes", nodes, "--device", "cpu")
+    assert found == f"planegraph: --nodes must be from 2 to 10; found {nodes}\n"
+    assert not list(tmp_path.iterdir())
