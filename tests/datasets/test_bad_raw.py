@@ -11,7 +11,7 @@ import planegraph as pg
 from planegraph.datasets import QM9, Exp, MolHIV, Zinc12k
 from planegraph.datasets.raw import RawGraphs, load_arrays
 from planegraph.datasets.zinc import read_csv
-from planegraph.errors import FormatError, InvalidGraphError
+from planegraph.errors import FormatError, InvalidGraphError, PlanegraphError
 
 COLUMNS = {  # an edge, and a path of three nodes; edges in both directions
     "node_ptr": np.array([0, 2, 5]),
@@ -174,3 +174,27 @@ def test_a_damaged_stream_is_refused(tmp_path):
     path.write_bytes(whole)
     with pytest.raises(FormatError, match=r"some\.csv\.gz"):
         read_csv(path)
+
+
+@pytest.mark.parametrize(
+    ("cls", "name", "changes", "why"),
+    [
+        (Exp, ALL[0][1], {"x": np.array([0, 1, 0, 1, 9])}, "x, column 0, must be 0 to 1; found 9 at node 2 of graph 1"),
+        (Exp, ALL[0][1], {"x": np.array([0, 1, 0, 1, -1])}, "x, column 0, must be 0 to 1; found -1"),
+        (Zinc12k, ALL[1][1], {"x": np.array([0, 99, 0, 1, 1])}, "x, column 0, must be 0 to 27; found 99 at node 1 of graph 0"),
+        (Zinc12k, ALL[1][1], {"x": COLUMNS["x"] + 0.5}, "x must have 1 column of integers; found 1 column of float64"),
+        (Zinc12k, ALL[1][1], {"x": np.zeros((5, 2), int)}, "x must have 1 column of integers; found 2 columns of int32"),
+        (
+            Zinc12k,
+            ALL[1][1],
+            {"edge_attr": np.array([1, 1, 2, 2, 77, 77])},
+            "edge_attr, column 0, must be 0 to 3; found 77 at edge 1",
+        ),
+        (MolHIV, ALL[2][1], {}, "x must have 9 columns of integers; found 1 column of int32"),
+    ],
+)
+def test_features_that_the_task_does_not_know_are_refused(cls, name, changes, why, tmp_path, monkeypatch):
+    monkeypatch.setattr(cls, "check", lambda self, raw: None)  # of published numbers
+    write(tmp_path / name, COLUMNS | changes)
+    with pytest.raises(PlanegraphError, match=f"task {cls.name}: {why}.*fetch these again"):
+        cls(tmp_path, tmp_path / "cache").task()

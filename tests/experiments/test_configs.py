@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -117,6 +118,16 @@ def test_differences_make_the_settings_of_the_config(base, what):
         found = load_config(name).with_overrides(differences(settings, name))
         found = replace(found, train=replace(found.train, save_seconds=settings.train.save_seconds))
         assert found.complete() == settings.complete(), name
+
+
+def test_differences_keep_numbers_that_are_not_finite():
+    base, texts = load_config("p3r-gin"), ["options.a=.inf", "options.b=[.nan, -.inf]"]
+    found = differences(base.with_overrides(texts), "p3r-gin")
+    assert found == ["options.a=.inf", "options.b=[.nan, -.inf]"]
+    again = base.with_overrides(found).options
+    assert again["a"] == math.inf
+    assert math.isnan(again["b"][0])
+    assert again["b"][1] == -math.inf
 
 
 def test_unknown_names():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -97,6 +98,23 @@ def test_a_name_is_no_path(runs, tmp_path, name):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("name", ["not-run.yaml", "NOTES.md", "nowhere"])
+def test_a_name_is_no_file_of_the_folder(runs, tmp_path, capsys, name):
+    root = tmp_path / "records"
+    root.mkdir()
+    (root / "NOTES.md").write_text("notes\n")
+    (root / "nowhere").symlink_to(tmp_path / "nothing")
+    before = sorted(root.iterdir())
+    words = f"the record '{name}' would take the place of the file {root / name}; choose another name"
+    with pytest.raises(RecordError, match=re.escape(words)):
+        write_record(runs["seeds"], root, name)
+    with pytest.raises(RecordError, match=re.escape(words)):
+        write_measure([{}], root, name, 1.0, "cpu")
+    assert main(["reproduce", "--from-run", str(runs["seeds"]), "--name", name, "--records", str(root)]) == 2
+    assert capsys.readouterr().err == f"planegraph: {words}\n"
+    assert sorted(root.iterdir()) == before
+
+
 def test_names_that_are_plain(runs, tmp_path):
     for name in ("qm9_cc-gin", "v1.2", "_x"):
         write_record(runs["classes"], tmp_path, name)
@@ -116,9 +134,11 @@ DAMAGED_RUNS = [
     ("log.jsonl", b'{"a": 1}\n{"a": 1}\n'),
     ("log.jsonl", b'{"epoch": 1, "seed": "x"}\n'),
     ("log.jsonl", b'{"epoch": 1, "seed": 0, "fold": null, "loss": "x"}\n'),
+    ("log.jsonl", b'{"epoch": 1, "seed": 0, "fold": null, "loss": 1%s}\n' % (b"0" * 400)),
     ("machine.json", b"[5]"),
     ("machine.json", b'{"sessions": [5]}'),
     ("machine.json", b'{"sessions": [{"commit": null}]}'),
+    ("machine.json", b'{"sessions": [{"commit": null, "dirty": false, "date": "", "command": "", "machine": {"device": null}}]}'),
     ("models/seed0/config.json", b"{}"),
     ("models/seed0/test.safetensors", b"nothing"),
 ]
@@ -209,6 +229,37 @@ TAMPERED = {
     "a command that is a list": ("record.json", lambda r: r.update(command=["a"]), "command must be a text"),
     "a device that is a number": ("record.json", lambda r: r["machine"].update(device=5), "machine.device must be a text"),
     "a note that is a number": ("record.json", lambda r: r.update(note=5), "note must be a text"),
+    "no sessions": ("record.json", lambda r: r.pop("sessions"), "sessions must be a list, at least one; found None"),
+    "sessions that are null": (
+        "record.json",
+        lambda r: r.update(sessions=None),
+        "sessions must be a list, at least one; found None",
+    ),
+    "an empty list of sessions": (
+        "record.json",
+        lambda r: r.update(sessions=[]),
+        "sessions must be a list, at least one; found []",
+    ),
+    "a session that is a number": (
+        "record.json",
+        lambda r: r["sessions"].append(5),
+        "session 1 must be an object with a machine; found 5",
+    ),
+    "a session without machine": (
+        "record.json",
+        lambda r: r.update(sessions=[{}]),
+        "session 0 must be an object with a machine; found {}",
+    ),
+    "a session without device": (
+        "record.json",
+        lambda r: r.update(sessions=[{"machine": {}}]),
+        "the machine of session 0 must have a device, a text; found {}",
+    ),
+    "a session on no device": (
+        "record.json",
+        lambda r: r["sessions"][0]["machine"].update(device=None),
+        "the machine of session 0 must have a device, a text; found {'device': None",
+    ),
     "the number of lanes": ("record.json", lambda r: r.update(lanes=10), "lanes must be 2"),
     "the name": ("record.json", lambda r: r.update(name="other"), "is about 'other'"),
     "the time": ("record.json", lambda r: r.update(seconds=r["seconds"] + 1), "seconds are not those of result.json"),
@@ -352,6 +403,8 @@ DAMAGED = {
     "a mean that is a word": ("result.json", lambda r: r["test"].update(mean="small")),
     "lanes that are a number": ("result.json", lambda r: r.update(lanes=3)),
     "no parameters": ("record.json", lambda r: r.pop("parameters")),
+    "seconds of 400 digits": ("record.json", lambda r: r.update(seconds=10**400)),
+    "a figure of 400 digits": ("result.json", lambda r: r["lanes"][0].update(test=10**400)),
     "a machine that is a word": ("record.json", lambda r: r.update(machine="mine")),
 }
 

@@ -145,7 +145,14 @@ def test_a_broken_record_is_an_error(records, tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [("a: [", "no YAML"), ("nothing: x", "no table or row 'nothing'"), ("- x", "NAME: reason")]
+    ("text", "words"),
+    [
+        ("a: [", "no YAML"),
+        ("nothing: x", "no table or row 'nothing'"),
+        ("- x", "NAME: reason; found list"),
+        ("1: x\nfoo: y", "NAME: reason, both texts; found 1: 'x'"),
+        ("qm9: 5", "both texts; found 'qm9': 5"),
+    ],
 )
 def test_reasons_are_checked(tmp_path, text, words):
     (tmp_path / "not-run.yaml").write_text(text)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 import torch
+from train.tasks import regression
 
+from planegraph import datasets
 from planegraph.cli import main
+from planegraph.cli.device import check_device
 
 NO_GPU = {"is_available": lambda: False, "device_count": lambda: 0}
 TWO_GPUS = {"is_available": lambda: True, "device_count": lambda: 2}
@@ -28,6 +33,7 @@ def refused(capsys, *arguments: str) -> str:
         (NO_GPU, "cuda", "cpu\n"),
         (NO_GPU, "cuda:1", "cpu\n"),
         (NO_GPU, "foo", "cpu\n"),
+        (NO_GPU, "cpu:1", "cpu\n"),
         (NO_GPU, "", "cpu\n"),
         (TWO_GPUS, "cuda:2", "cpu, cuda, cuda:0, cuda:1\n"),
     ],
@@ -38,6 +44,19 @@ def test_a_device_that_there_is_not(tmp_path, capsys, monkeypatch, command, gpus
     text = f"planegraph: --device {device}: there is no such device here; there is {there}"
     assert refused(capsys, *command, "--device", device) == text
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("device", [None, "cpu", "cpu:0"])
+def test_the_cpu_is_always_there(monkeypatch, device):
+    for name, answer in NO_GPU.items():
+        monkeypatch.setattr(torch.cuda, name, answer)
+    check_device(device)
+
+
+def test_training_on_the_numbered_cpu(tmp_path, monkeypatch):
+    monkeypatch.setattr(datasets, "get", lambda name, root=None: SimpleNamespace(task=regression))
+    model = [word for text in ("model.hidden=4", "model.layers=1", "train.epochs=1") for word in ("--set", text)]
+    assert main(["train", "counting", "--device", "cpu:0", "--quiet", "--out", str(tmp_path / "run"), *model]) == 0
 
 
 def test_a_task_that_there_is_not(tmp_path, capsys):

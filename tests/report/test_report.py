@@ -223,6 +223,14 @@ def test_damaged_files_are_named(tmp_path, name, content, message):
     assert not (run / "report.html").exists()
 
 
+def test_a_number_that_no_float_holds_is_damage(tmp_path):
+    run = make_run(tmp_path / "run", tests=regression_tests())
+    result = json.loads((run / "result.json").read_text())
+    (run / "result.json").write_text(json.dumps(result | {"seconds": 10**400}))
+    with pytest.raises(FormatError, match=f"a file of the run {run} is damaged: OverflowError"):
+        write_report(run)
+
+
 def test_a_folder_without_a_run(tmp_path):
     with pytest.raises(PlanegraphError, match=r"holds no run: settings\.yaml is missing"):
         write_report(tmp_path)

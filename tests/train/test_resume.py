@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 
 import planegraph as pg
+from planegraph.nn import PlanEConfig
 from planegraph.train import load_settings, step, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
 from planegraph.train.errors import DivergedError, SettingsError, Stopped
@@ -49,6 +52,24 @@ def outcome(folder: Path):
     return tensors, facts, log, json.loads((folder / "result.json").read_text())["lanes"]
 
 
+def contents(folder: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def stopped_at(count: int, run) -> None:
+    """Runs with a SIGTERM in the step of this number."""
+    remember = step._remember
+
+    def signalled(state, *sums):
+        remember(state, *sums)
+        if state.count.item() == count:
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step, "_remember", signalled)
+        run()
+
+
 def assert_same(a: Path, b: Path) -> None:
     (tensors, *rest), (others, *other_rest) = outcome(a), outcome(b)
     assert rest == other_rest
@@ -81,19 +102,11 @@ def test_interrupted_and_resumed(tmp_path, whole, number):
     assert_same(tmp_path, whole)
 
 
-def test_a_signal_in_mid_epoch(tmp_path, monkeypatch):
-    task, remember = regression(), step._remember
-
-    def signalled(state, *sums):
-        remember(state, *sums)
-        if state.count.item() == 15:
-            signal.raise_signal(signal.SIGTERM)
-
+def test_a_signal_in_mid_epoch(tmp_path):
+    task = regression()
     train(task, settings(), tmp_path / "whole", device="cpu")
-    with monkeypatch.context() as patch:
-        patch.setattr(step, "_remember", signalled)
-        with pytest.raises(Stopped, match="stopped in epoch 3, step 3") as stopped:
-            train(task, settings(), tmp_path / "parts", device="cpu")
+    with pytest.raises(Stopped, match="stopped in epoch 3, step 3") as stopped:
+        stopped_at(15, lambda: train(task, settings(), tmp_path / "parts", device="cpu"))
     assert stopped.value.signal == signal.SIGTERM
     assert load_checkpoint(tmp_path / "parts" / CHECKPOINT)[1]["step"] == 3
     train(task, settings(), tmp_path / "parts", resume=True, device="cpu")
@@ -112,38 +125,87 @@ def test_a_finished_run_can_be_lengthened(tmp_path):
     ("before", "now", "why"),
     [
         ({"schedule": "cosine"}, {"epochs": 8}, "the rates follow the number of epochs"),
-        ({"schedule": "cosine"}, {"epochs": 3}, "is in epoch 4 already"),
-        ({}, {"epochs": 3}, "is in epoch 4 already"),
+        ({"schedule": "cosine"}, {"epochs": 3}, "may become longer, not shorter"),
+        ({}, {"epochs": 3}, "may become longer, not shorter"),
         ({"eval_every": 3}, {"epochs": 8}, "validated out of turn"),
     ],
 )
 def test_another_number_of_epochs_may_be_another_run(tmp_path, before, now, why):
     task = regression()
     train(task, small(**before), tmp_path, device="cpu")
-    held = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    held = contents(tmp_path)
     with pytest.raises(SettingsError, match=rf"train\.epochs=4, not \d.*{why}"):
         train(task, small(**before, **now), tmp_path, resume=True, device="cpu")
-    assert {path: path.read_bytes() for path in held} == held
+    assert contents(tmp_path) == held
 
 
-def test_a_lengthened_run_has_no_result_until_it_is_done(tmp_path, monkeypatch):
-    task, remember = regression(), step._remember
+def test_an_interrupted_run_does_not_become_shorter(tmp_path):
+    task, longer = regression(), small(epochs=6, eval_every=4)
+    with pytest.raises(Stopped):
+        stopped_at(2 * 3, lambda: train(task, longer, tmp_path, device="cpu"))
+    with pytest.raises(SettingsError, match=r"train\.epochs=6, not 2; a run may become longer"):
+        train(task, small(epochs=2, eval_every=4), tmp_path, resume=True, device="cpu")
+    train(task, longer, tmp_path, resume=True, device="cpu")
 
-    def signalled(state, *sums):
-        remember(state, *sums)
-        signal.raise_signal(signal.SIGTERM)
 
+def test_a_lengthened_run_has_no_result_until_it_is_done(tmp_path):
+    task = regression()
     train(task, small(), tmp_path, device="cpu")
-    with monkeypatch.context() as patch:
-        patch.setattr(step, "_remember", signalled)
-        with pytest.raises(Stopped):
-            train(task, small(epochs=6), tmp_path, resume=True, device="cpu")
+    with pytest.raises(Stopped):
+        stopped_at(13, lambda: train(task, small(epochs=6), tmp_path, resume=True, device="cpu"))
     assert not (tmp_path / "result.json").exists()
     assert len(read_sessions(tmp_path)) == 2
     train(task, small(epochs=6), tmp_path, resume=True, device="cpu")
     assert len(read_sessions(tmp_path)) == 3
     train(task, small(epochs=6), tmp_path, resume=True, device="cpu")  # nothing is left to do
     assert len(read_sessions(tmp_path)) == 3
+
+
+def test_settings_are_those_of_the_result(tmp_path):
+    task, short = regression(), small()
+    result = train(task, short, tmp_path, device="cpu")
+    checkpoint = (tmp_path / CHECKPOINT).read_bytes()
+    train(task, small(epochs=6), tmp_path, resume=True, device="cpu")
+    (tmp_path / CHECKPOINT).write_bytes(checkpoint)  # as if the longer run had died before it saved
+    (tmp_path / "result.json").unlink()
+    again = train(task, short, tmp_path, resume=True, device="cpu")
+    assert again["lanes"] == result["lanes"]
+    assert load_settings(tmp_path / "settings.yaml") == short
+    assert {r["epoch"] for r in read_log(tmp_path / "log.jsonl")} == {1, 2, 3, 4}
+
+
+@pytest.mark.parametrize("spoil", ["data of a later group", "log of a later group", "machine"])
+def test_nothing_is_changed_before_everything_was_checked(tmp_path, spoil):
+    task, alone = regression(folds=2), {"together": False}
+    train(task, small(**alone), tmp_path, device="cpu")
+    if spoil == "data of a later group":
+        other = {**task.folds[1], "val": task.folds[1]["val"][:-1]}
+        task = replace(task, folds=[task.folds[0], other])
+    else:
+        name = "group1/log.jsonl" if spoil.startswith("log") else "machine.json"
+        (tmp_path / name).write_text("[5]\n{}\n")
+    held = contents(tmp_path)
+    with pytest.raises(pg.PlanegraphError, match=r"other data|is damaged"):
+        train(task, small(epochs=6, **alone), tmp_path, resume=True, device="cpu")
+    assert contents(tmp_path) == held
+
+
+def test_a_log_that_is_not_whole_is_told(tmp_path):
+    train(regression(), small(), tmp_path, device="cpu")
+    lines = (tmp_path / "log.jsonl").read_text().splitlines(keepends=True)
+    (tmp_path / "log.jsonl").write_text("".join(lines[:-1]) + lines[-1][:20])
+    with pytest.warns(RuntimeWarning, match=r"lacks 1 lines of epochs that are done, first that of seed0, epoch 4"):
+        train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")
+
+
+def test_a_default_that_changed_is_another_setting(tmp_path, monkeypatch):
+    train(regression(), small(), tmp_path, device="cpu")
+    defaults = list(PlanEConfig.__init__.__defaults__)
+    names = [f.name for f in fields(PlanEConfig)]
+    defaults[names.index("residual")] = True
+    monkeypatch.setattr(PlanEConfig.__init__, "__defaults__", tuple(defaults))
+    with pytest.raises(SettingsError, match=r"model\.residual=False, not True"):
+        train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")
 
 
 def test_several_groups_are_one_session(tmp_path):
@@ -159,9 +221,12 @@ def test_other_data_are_refused(tmp_path):
     longer, y = small(epochs=5), task.dataset.y.copy()
     y[0] += 1
     swapped = {**task.splits, "val": task.splits["test"][:6]}
+    both = np.concatenate([task.splits["train"], task.splits["val"]])
+    moved = {**task.splits, "train": both[:21], "val": both[21:]}
     for other in (
         replace(task, dataset=task.dataset.with_y(y)),
         replace(task, splits=swapped),
+        replace(task, splits=moved),
         replace(task, loss="mse"),
         replace(task, name="other"),
         replace(task, node_features=("categorical", (7,))),
@@ -169,22 +234,31 @@ def test_other_data_are_refused(tmp_path):
         with pytest.raises(SettingsError, match="made of other data"):
             train(other, longer, tmp_path, resume=True, device="cpu")
     assert json.loads((tmp_path / "result.json").read_text())["lanes"]
-    train(task, longer, tmp_path, resume=True, device="cpu")
+    same = replace(task, scale=None, node_features=("categorical", [3]))
+    train(same, longer, tmp_path, resume=True, device="cpu")
 
 
 def test_tensors_of_another_shape_are_named(tmp_path):
     task = regression()
     train(task, small(), tmp_path, device="cpu")
     tensors, facts = load_checkpoint(tmp_path / CHECKPOINT)
-    save_checkpoint(tmp_path / CHECKPOINT, tensors | {"state.weights": torch.zeros(7)}, facts)
-    with pytest.raises(SettingsError, match=r"has state\.weights of shape \(7,\); this model needs"):
-        train(task, small(), tmp_path, resume=True, device="cpu")
+    best = next(name for name in tensors if name.startswith("best."))
+    without = {name: value for name, value in tensors.items() if name != best}
+    for changed, facts_then, words in (
+        (tensors | {"state.weights": torch.zeros(7)}, facts, r"has state\.weights of shape \(7,\); this model needs"),
+        (without, facts, rf"has no {re.escape(best)}"),
+        (tensors, {k: v for k, v in facts.items() if k != "data"}, "lacks data: an earlier version"),
+        (tensors, facts | {"settings": {"task": "counting", "foo": 1}}, r"checkpoint\.safetensors: there is no setting foo"),
+    ):
+        save_checkpoint(tmp_path / CHECKPOINT, changed, facts_then)
+        with pytest.raises(pg.PlanegraphError, match=words):
+            train(task, small(), tmp_path, resume=True, device="cpu")
 
 
 def test_a_default_may_be_spelled_out(tmp_path):
     task = regression()
     train(task, small(), tmp_path, device="cpu")
-    spelled = small().with_overrides(["model.cut=true", "model.dropout=0", "train.epochs=5"])
+    spelled = small().with_overrides(["model.cut=true", "model.dropout=0", "train.epochs=5", "options.edge_features=false"])
     assert train(task, spelled, tmp_path, resume=True, device="cpu")["lanes"]
 
 

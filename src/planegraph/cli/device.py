@@ -13,9 +13,9 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def check_device(device: str | None) -> None:
-    """UsageError, which says what there is, unless this machine has the device; None is whatever it has."""
+    """UsageError, which says what there is, unless this machine has the device; None is whatever it has, and cpu:0 is cpu."""
     import torch
 
     there = ["cpu", *(["cuda"] if torch.cuda.is_available() else []), *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
-    if device is not None and device not in there:
+    if device not in (None, "cpu:0", *there):
         raise UsageError(f"--device {device}: there is no such device here; there is {', '.join(there)}")

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import InitVar, dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from ..data.packed import PackedDataset
 from ..errors import PlanegraphError
+from .feature_checks import FeatureSizes, check_features
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _RESERVED = re.compile(r"models|tensorboard|group\d+")
 Split = Mapping[str, np.ndarray]
-FeatureSizes = tuple[Literal["categorical"], tuple[int, ...]] | tuple[Literal["continuous"], int] | None
 
 
 @dataclass(frozen=True)
@@ -27,12 +27,13 @@ class Task:
         dataset: the graphs; ``y`` is (G, outputs) numbers, float32 as a rule, or (G,) if there is one; of "multiclass" (G,) integers
             from 0 to outputs - 1.
         splits: ids of the graphs in "train", "val" and "test"; or ``folds``: a list of such splits, for cross-validation.
-        node_features, edge_features: ("categorical", sizes), ("continuous", width) or None.
+        node_features, edge_features: ("categorical", sizes), ("continuous", width) or None; see feature_checks.py.
         kind: what is predicted. loss: what is trained on. metric: what is reported.
         outputs: width of the model's output. output: what is applied to it.
         scale: the metric is divided by this before it is reported; a factor, or one for each target.
         targets: None, or the names of the columns of y if each is to have a model of its own; ``outputs`` is that of one of them.
         notes: what a reader of the results should know.
+        features_checked: the features are those of a task that was checked, and are not read again.
 
     >>> import planegraph as pg
     >>> ds = PackedDataset.from_graphs([pg.families.cycle(n) for n in (3, 4, 5)], y=[[0.0], [1.0], [2.0]])
@@ -54,8 +55,9 @@ class Task:
     scale: float | tuple[float, ...] | None = None
     notes: str = ""
     targets: tuple[str, ...] | None = None
+    features_checked: InitVar[bool] = False
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, features_checked: bool) -> None:
         if self.targets is not None:
             self._check_targets()
         elif self.dataset.y is None:
@@ -64,6 +66,8 @@ class Task:
             self._check_classes()
         else:
             self._check_numbers()
+        if not features_checked:
+            check_features(self.name, self.dataset, self.node_features, self.edge_features)
 
     def of_target(self, target: str | None) -> Task:
         """The task of one of its targets, by name; the task itself for None. Graphs are shared."""
@@ -74,7 +78,8 @@ class Task:
         column = self.targets.index(target)
         dataset = self.dataset.with_y(self.dataset.y[:, [column]])
         scale = self.scale[column] if isinstance(self.scale, tuple) else self.scale
-        return replace(self, name=f"{self.name}-{target}", dataset=dataset, scale=scale, targets=None)
+        name = f"{self.name}-{target}"
+        return replace(self, name=name, dataset=dataset, scale=scale, targets=None, features_checked=True)
 
     @staticmethod
     def options_of(target: str | None) -> dict[str, str]:

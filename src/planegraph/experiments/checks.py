@@ -42,6 +42,8 @@ def check_record(record: Record) -> None:
     if record.facts["kind"] == "measure":
         _check_rows(record)
         return
+    problem = sessions_problem(record.facts.get("sessions"))
+    _require(record, "record.json", not problem, problem)
     _require(record, "record.json", isinstance(record.facts.get("parameters"), int), "parameters is missing, or no whole number")
     for key in ("task", "metric", "model_class", "test", "val", "seconds", "lanes"):
         _require(record, "result.json", key in record.result, f"{key} is missing")
@@ -66,6 +68,23 @@ def _check_facts(record: Record) -> None:
     seconds, notes = facts["seconds"], record.result.get("notes", "")
     _require(record, "record.json", _is_number(seconds) and seconds >= 0, f"seconds must be a number; found {seconds!r}")
     _require(record, "result.json", isinstance(notes, str), f"notes must be a text; found {notes!r}")
+
+
+def sessions_problem(sessions: object) -> str:
+    """What is wrong with the sessions of a run, each of which says on what device it was; empty if nothing is.
+
+    >>> sessions_problem([{"machine": {"device": "cpu"}}, {"machine": {}}])
+    'the machine of session 1 must have a device, a text; found {}'
+    """
+    if not isinstance(sessions, list) or not sessions:
+        return f"sessions must be a list, at least one; found {sessions!r}"
+    for k, session in enumerate(sessions):
+        machine = session.get("machine") if isinstance(session, Mapping) else None
+        if not isinstance(machine, Mapping):
+            return f"session {k} must be an object with a machine; found {session!r}"
+        if not isinstance(machine.get("device"), str):
+            return f"the machine of session {k} must have a device, a text; found {machine!r}"
+    return ""
 
 
 def _check_rows(record: Record) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -76,6 +77,8 @@ def _shown(value: object) -> str:
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_shown, value)) + "]"
     if isinstance(value, float):
+        if not math.isfinite(value):
+            return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
         short = f"{value:g}"
         return short if float(short) == value else repr(value)
     if isinstance(value, str) and _WORD.fullmatch(value):

@@ -19,6 +19,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -43,6 +44,8 @@ from .configs import config_names, differences
 LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
 _WHOLE = ("epoch", "seed", "fold")
 _SESSION = ("commit", "dirty", "date", "command", "machine")
+NOT_RUN = "not-run.yaml"
+"""Beside the records: why rows or tables were not run (tables.py)."""
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 Row = dict[str, Any]
 
@@ -126,10 +129,13 @@ def write_measure(
 
 
 def _place(records_root: str | PathLike[str], name: str) -> Path:
-    """The folder of a record; its name is that of a folder in the root, and no path."""
+    """The folder of a record; its name is that of a folder in the root, and neither a path nor a file that lies there."""
     if not _NAME.fullmatch(name):
         raise RecordError(f"a record is named by letters, digits, _, - and, not as the first, dots; found {name!r}")
-    return Path(records_root) / name
+    folder = Path(records_root) / name
+    if name == NOT_RUN or (os.path.lexists(folder) and not folder.is_dir()):
+        raise RecordError(f"the record {name!r} would take the place of the file {folder}; choose another name")
+    return folder
 
 
 def _begin(folder: Path) -> None:
@@ -166,13 +172,18 @@ def _of_run(run: Path, folder: Path, name: str, command: str | None) -> Record:
 
 def _sessions(run: Path) -> list[dict[str, Any]]:
     """The sessions of a run, at least one, each of which says where it was made."""
+    from .checks import sessions_problem
+
     with damage_named(run / MACHINE, RecordError):
         found = read_sessions(run)
         missing = [key for key in _SESSION for session in found if key not in session]
+        problem = sessions_problem(found)
     if not found:
         raise RecordError(f"{run} has no {MACHINE}, so nobody knows where it was made; resuming the run writes one")
     if missing:
         raise RecordError(f"{run / MACHINE}: a session has no {missing[0]}")
+    if problem:
+        raise RecordError(f"{run / MACHINE}: {problem}")
     return found
 
 

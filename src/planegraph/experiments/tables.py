@@ -16,10 +16,9 @@ from ..data.format import replace_files
 from ..errors import PlanegraphError
 from ..train.settings import RunSettings
 from .published import EXPRESSIVENESS_BAR, MEASURES, TABLE_NAMES, TABLES, TIGER_BAR, Measured, Published, Table
-from .records import Record, RecordError, read_records
+from .records import NOT_RUN, Record, RecordError, read_records
 from .verdicts import Verdict, figure, judge, out_of_order
 
-NOT_RUN = "not-run.yaml"
 _HEAD = ("model", "ours", "paper", "bar", "verdict", "settings", "parameters", "time", "record")
 _INTRO = """\
 # Results
@@ -80,8 +79,11 @@ def read_reasons(records_root: Path) -> dict[str, str]:
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RecordError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
     found = {} if found is None else found
-    if not isinstance(found, dict) or not all(isinstance(v, str) for v in found.values()):
-        raise RecordError(f"{path} must hold lines of the form NAME: reason")
+    if not isinstance(found, dict):
+        raise RecordError(f"{path} must hold lines of the form NAME: reason; found {type(found).__name__}")
+    for name, reason in found.items():
+        if not isinstance(name, str) or not isinstance(reason, str):
+            raise RecordError(f"{path} must hold lines of the form NAME: reason, both texts; found {name!r}: {reason!r}")
     known = {row.name for table in TABLES for row in table.rows} | set(TABLE_NAMES)
     unknown = sorted(set(found) - known)
     if unknown:

@@ -115,7 +115,7 @@ def damage_named(what: object, kind: type[PlanegraphError] = FormatError, advice
     """
     try:
         yield
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
         if isinstance(error, kind):
             raise
         if isinstance(error, PlanegraphError):  # it says what is wrong, and where

@@ -8,6 +8,8 @@ generators, the memories of the schedules, the capacity, and the step of the epo
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ from ..data.format import metadata, replace_files
 from ..errors import FormatError
 from ..nn.model import safetensors_for_torch
 
-_KEY, _VERSION = "planegraph-checkpoint", 3
+_KEY, _VERSION = "planegraph-checkpoint", 2
 
 
 def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
@@ -29,15 +31,30 @@ def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and facts of a checkpoint; FormatError if it is none."""
-    try:
+    with _damage_named(path):
         data = path.read_bytes()
-        tensors = safetensors_for_torch().load(data)
-        facts = json.loads(metadata(data)[_KEY])
-        version = facts.pop("version")
-    except OSError:
+        return safetensors_for_torch().load(data), _facts(path, data)
+
+
+def load_facts(path: Path) -> dict[str, Any]:
+    """The facts alone."""
+    with _damage_named(path):
+        return _facts(path, path.read_bytes())
+
+
+def _facts(path: Path, data: bytes) -> dict[str, Any]:
+    facts = json.loads(metadata(data)[_KEY])
+    version = facts.pop("version")
+    if version != _VERSION:
+        raise FormatError(f"{path} has checkpoint version {version}; this planegraph reads {_VERSION}")
+    return facts
+
+
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, FormatError):
         raise
     except Exception as error:  # the library raises errors of its own for damaged files
         raise FormatError(f"{path} is no checkpoint: {type(error).__name__}: {error}") from None
-    if version != _VERSION:
-        raise FormatError(f"{path} has checkpoint version {version}; this planegraph reads {_VERSION}")
-    return tensors, facts

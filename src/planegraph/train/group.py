@@ -23,7 +23,7 @@ from .errors import DivergedError
 from .lanes import Lane
 from .metrics import evaluate
 from .models import make_models
-from .resuming import check_lanes, check_settings, check_shapes, data_digest
+from .resuming import check_tensors, data_digest
 from .runner import Eager, Runner
 from .settings import RunSettings
 from .state import State
@@ -131,7 +131,7 @@ class Group:
             tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
         capacity = self.batches.capacity
         facts = {
-            "settings": self.settings.to_dict(),
+            "settings": self.settings.complete(),
             "lanes": [lane.name for lane in self.lanes],
             "epoch": self.progress.epoch,
             "step": self.progress.step,
@@ -145,12 +145,12 @@ class Group:
         save_checkpoint(path, tensors, facts)
 
     def load(self, path: Path) -> None:
-        """Goes back to a checkpoint."""
+        """Goes back to a checkpoint, one of this run (resuming.py)."""
         tensors, facts = load_checkpoint(path)
-        check_settings(path, facts, self.settings)
-        check_lanes(path, facts, self.lanes, self.world.size, self.digest)
         own = {f"state.{name}": value for name, value in self.state.tensors().items()}
-        check_shapes(path, tensors, own)
+        kept = self.state.chosen() if any(facts["best"]) else {}
+        kept = {f"best.{name}": value for name, value in kept.items()} | {"random.cpu": torch.get_rng_state()}
+        check_tensors(path, tensors, own | kept)
         for name, value in own.items():
             value.copy_(tensors[name])
         best = {n.removeprefix("best."): v.to(self.device) for n, v in tensors.items() if n.startswith("best.")}

@@ -6,6 +6,7 @@ A line of the log holds epoch (from 1), seed, fold, loss, rate, val, val_loss, b
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -38,6 +39,13 @@ class Log:
             mine = [{k: v for k, v in r.items() if k != "target"} for r in records if r["target"] == target]
             with open(path, "a", encoding="utf-8") as file:
                 file.write("".join(json.dumps(record) + "\n" for record in mine))
+
+    def sync(self) -> None:
+        """Sees to it that what was written is on the disk: a checkpoint must not know of epochs that the log has lost."""
+        for path in self.paths.values():
+            if path.exists():
+                with open(path, "rb") as file:
+                    os.fsync(file.fileno())
 
 
 def read_logs(paths: Mapping[str | None, Path], epochs: int) -> list[Record]:

@@ -47,6 +47,8 @@ def train_group(
         stop = group.world.any(wish.asked)
         wait = group.settings.train.save_seconds
         if group.world.same(stop or epoch + 1 == epochs or time.monotonic() - saved >= wait):
+            if log is not None:
+                log.sync()
             group.save(path)
             saved = time.monotonic()
         if stop and progress.epoch < epochs:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,28 +13,45 @@ import numpy as np
 from torch import Tensor
 
 from ..datasets.task import Task
+from ..errors import FormatError
 from .errors import SettingsError
 from .lanes import Lane
+from .log import read_log
 from .settings import RunSettings, flat
 
 _FREE = ("train.epochs", "train.save_seconds")  # the former has rules of its own, the latter does not change the numbers
+_FACTS = ("settings", "lanes", "epoch", "step", "seconds", "memories", "best", "capacity", "world", "data")
+
+
+def check_facts(path: Path, facts: Mapping[str, Any]) -> None:
+    """Raises FormatError unless everything is there."""
+    missing = [name for name in _FACTS if name not in facts]
+    if missing:
+        raise FormatError(
+            f"{path} lacks {', '.join(missing)}: an earlier version wrote it, or it is damaged. Train in another folder"
+        )
 
 
 def check_settings(path: Path, facts: Mapping[str, Any], settings: RunSettings) -> None:
-    """Raises SettingsError unless the checkpoint's settings are these; the number of epochs may differ where rates do not follow it."""
-    made_with = RunSettings.from_dict(facts["settings"])
+    """Raises SettingsError unless the checkpoint's settings are these; there may be more epochs, where rates do not follow their number.
+
+    Options that only one side spells out are left to the digest of the data, which they decide.
+    """
+    try:
+        made_with = RunSettings.from_dict(facts["settings"])
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
     mine, theirs = flat(settings.complete()), flat(made_with.complete())
     for name in sorted((mine.keys() | theirs.keys()) - set(_FREE)):
-        if mine.get(name) != theirs.get(name):
-            there = f"with {name}={theirs[name]!r}" if name in theirs else f"without {name}"
-            wanted = repr(mine[name]) if name in mine else "without"
-            raise SettingsError(f"{path} was made {there}, not {wanted}; nothing was changed")
+        spelled_out = name.startswith("options.") and not (name in mine and name in theirs)
+        if not spelled_out and mine.get(name) != theirs.get(name):
+            raise SettingsError(f"{path} was made with {name}={theirs.get(name)!r}, not {mine.get(name)!r}; nothing was changed")
     before, now = made_with.train, settings.train
     if now.epochs == before.epochs:
         return
     change = f"{path} was made with train.epochs={before.epochs}, not {now.epochs}"
-    if facts["epoch"] > now.epochs or (facts["epoch"] == now.epochs and facts["step"]):
-        raise SettingsError(f"{change}, and is in epoch {facts['epoch'] + bool(facts['step'])} already; nothing was changed")
+    if now.epochs < before.epochs:
+        raise SettingsError(f"{change}; a run may become longer, not shorter. Nothing was changed")
     if now.schedule.follows_epochs:
         raise SettingsError(f"{change}; the rates follow the number of epochs, so that is another run: choose another folder")
     if facts["epoch"] == before.epochs and before.epochs % now.eval_every:
@@ -55,8 +74,22 @@ def check_lanes(path: Path, facts: Mapping[str, Any], lanes: Sequence[Lane], pro
         )
 
 
-def check_shapes(path: Path, found: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> None:
-    """Raises SettingsError unless the checkpoint has each of the state's tensors in its shape."""
+def check_log(path: Path, lanes: Sequence[Lane], epochs: int) -> None:
+    """FormatError if a line of the log is damaged; a warning if it lacks some of the epochs that are done."""
+    found = {(r.get("seed"), r.get("fold"), r["epoch"]) for r in read_log(path)}
+    missing = [(lane, epoch) for lane in lanes for epoch in range(1, epochs + 1) if (lane.seed, lane.fold, epoch) not in found]
+    if missing:
+        lane, epoch = missing[0]
+        warnings.warn(
+            f"{path} lacks {len(missing)} lines of epochs that are done, first that of {lane.name}, epoch {epoch}: the run goes on, "
+            "but its log is not whole, and it cannot become a record",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+
+
+def check_tensors(path: Path, found: Mapping[str, Tensor], own: Mapping[str, Tensor]) -> None:
+    """Raises SettingsError unless the checkpoint has each of these tensors in its shape."""
     for name, value in own.items():
         there = None if name not in found else tuple(found[name].shape)
         if there != tuple(value.shape):
@@ -65,14 +98,18 @@ def check_shapes(path: Path, found: Mapping[str, Tensor], own: Mapping[str, Tens
 
 
 def data_digest(task: Task, lanes: Sequence[Lane]) -> str:
-    """Of everything a task decides: how answers are judged, the sizes and features of the graphs, the targets, who is trained on."""
+    """Of everything a task decides: how answers are judged, the graphs and their features, the targets, who is trained on."""
     found = hashlib.sha256()
-    judged = (task.name, task.node_features, task.edge_features, task.kind, task.loss, task.metric, task.outputs, task.output)
-    found.update(repr((*judged, task.scale, task.targets)).encode())
-    dataset = task.dataset
-    arrays = [dataset.tables.node_ptr, dataset.tables.edges, dataset.x, dataset.edge_attr, dataset.y]
-    for lane in lanes:
-        arrays += [lane.split[part] for part in sorted(lane.split)]
-    for values in arrays:
-        found.update(b"none" if values is None else np.ascontiguousarray(values))
+    features = [None if f is None else [f[0], np.asarray(f[1]).tolist()] for f in (task.node_features, task.edge_features)]
+    scale = None if task.scale is None else np.asarray(task.scale, float).tolist()
+    judged = [task.name, features, task.kind, task.loss, task.metric, task.outputs, task.output, scale, task.targets]
+    found.update(json.dumps(judged).encode())
+    dataset, tables = task.dataset, task.dataset.tables
+    arrays = {"node_ptr": tables.node_ptr, "edge_ptr": tables.edge_ptr, "edges": tables.edges, "y": dataset.y, "x": dataset.x}
+    arrays |= {"edge_attr": dataset.edge_attr, "dart_attr": dataset.dart_attr}
+    arrays |= {f"{lane.name}.{part}": ids for lane in lanes for part, ids in lane.split.items()}
+    for name, values in arrays.items():
+        if values is not None:
+            found.update(f"{name} {values.dtype.str} {values.shape} ".encode())
+            found.update(np.ascontiguousarray(values))
     return found.hexdigest()

@@ -24,15 +24,16 @@ import torch
 from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import PlanegraphError
-from .checkpoint import save_checkpoint
+from .checkpoint import load_facts, save_checkpoint
 from .distributed import World, default_device, joined
 from .errors import Stopped
 from .group import Group
-from .lanes import groups_of, lane_name, lanes_of
+from .lanes import Lane, groups_of, lane_name, lanes_of
 from .log import TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
-from .machine import MACHINE, add_session, session
+from .machine import MACHINE, add_session, read_sessions, session
+from .resuming import check_facts, check_lanes, check_log, check_settings, data_digest
 from .settings import RunSettings, save_settings
 from .signals import StopWish
 
@@ -70,17 +71,24 @@ def train(
     if tensorboard:
         summary_writer()  # an error now, if it is not there
     with joined(device) as world, _precision(settings.train.precision):
-        _prepare([place(folder, target) for target in (None, *(task.targets or ()))], resume, world)
+        folders = [place(folder, target) for target in (None, *(task.targets or ()))]
+        _prepare(folders, resume, world)
         groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
+        if resume:
+            _check_all(task, settings, groups, folders, world)
         results, spent, introduced = [], [], False
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
-                logs = _go_on(group, k, folder, resume, wish)
-                if world.first and not introduced and (group.left or not (folder / MACHINE).exists()):
-                    _introduce(group, folder)
-                    introduced = True
-                results += _run_group(group, k, folder, logs, show, wish, tensorboard)
+                if world.any(wish.asked):  # between two groups
+                    left = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
+                    raise Stopped(left, wish.signal)
+                checkpoint = place(folder, group=k) / CHECKPOINT
+                if world.same(resume and checkpoint.exists()):
+                    group.load(checkpoint)
+                if world.first and not introduced:
+                    introduced = _introduce(group, folder)
+                results += _run_group(group, k, folder, show, wish, tensorboard)
                 spent.append((group.progress.seconds, {lane.target for lane in lanes}))
         summary = _summary_of_all(task, settings, results, spent, device)
         if world.first:
@@ -108,24 +116,32 @@ def refuse_several(folder: Path) -> None:
         raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
 
 
-def _go_on(group: Group, k: int, out: Path, resume: bool, wish: StopWish) -> dict[str | None, Path]:
-    """The logs of the k-th group, by target, after its checkpoint was read, if there is one to go on from; an error changes no file."""
-    world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
-    logs = {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(lane.target for lane in lanes)}
-    if world.any(wish.asked):  # between two groups
-        raise Stopped(f"stopped before {lanes[0].name}; what came before is saved in {out}, and --resume goes on", wish.signal)
-    if world.same(resume and checkpoint.exists()):
-        group.load(checkpoint)
-    if world.first:
-        read_logs(logs, group.progress.epoch)  # an error now, if one is damaged
-    return logs
+def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], folders: list[Path], world: World) -> None:
+    """Before anything is changed: all that is there is sound, and of this run."""
+    for folder in folders:
+        read_sessions(folder)
+    for k, lanes in enumerate(groups):
+        path = place(folders[0], group=k) / CHECKPOINT
+        if not path.exists():
+            continue
+        facts = load_facts(path)
+        check_facts(path, facts)
+        check_settings(path, facts, settings)
+        check_lanes(path, facts, lanes, world.size, data_digest(task, lanes))
+        for target, log in _logs(folders[0], k, lanes).items():
+            check_log(log, [lane for lane in lanes if lane.target == target], facts["epoch"])
+    world.wait()
 
 
-def _run_group(
-    group: Group, k: int, out: Path, logs: dict[str | None, Path], show: bool, wish: StopWish, tensorboard: bool
-) -> list[dict[str, Any]]:
+def _logs(out: Path, k: int, lanes: list[Lane]) -> dict[str | None, Path]:
+    """The logs of the k-th group, by target."""
+    return {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(lane.target for lane in lanes)}
+
+
+def _run_group(group: Group, k: int, out: Path, show: bool, wish: StopWish, tensorboard: bool) -> list[dict[str, Any]]:
     """Trains the k-th group and saves its models."""
     world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
+    logs = _logs(out, k, lanes)
     if world.first:
         for path in (checkpoint, *logs.values()):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -143,15 +159,18 @@ def _run_group(
     return results
 
 
-def _introduce(group: Group, out: Path) -> None:
-    """Settings and session, for the run and for that of each target; there is no result before all epochs are done."""
+def _introduce(group: Group, out: Path) -> bool:
+    """Settings and session, for the run and for that of each target; gives whether epochs are left, and then there is no result yet."""
     this = session(group.device)
     for target in (None, *(group.task.targets or ())):
         folder, options = place(out, target), {**group.settings.options, **group.task.options_of(target)}
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "result.json").unlink(missing_ok=True)
+        if group.left or not (folder / MACHINE).exists():
+            add_session(folder, this)
         save_settings(replace(group.settings, options=options), folder / "settings.yaml")
-        add_session(folder, this)
+        if group.left:
+            (folder / "result.json").unlink(missing_ok=True)
+    return group.left > 0
 
 
 def _save_models(group: Group, out: Path) -> None:
@@ -231,10 +250,12 @@ def _in_the_way(folders: list[Path], resume: bool) -> str | None:
     if there and not resume:
         return f"{there[0].parent} already holds a run ({there[0].name}); go on with it by --resume, or choose another folder"
     out = folders[0]
-    if (out / "result.json").exists() and not (out / CHECKPOINT).exists():
-        above = out.parent / CHECKPOINT
-        where = f": it was trained together with others, in {out.parent}; go on with that" if above.exists() else ""
-        return f"{out} holds a finished run without its {CHECKPOINT}, so there is nothing to go on from{where}"
+    if (out / CHECKPOINT).exists() or not there:
+        return None
+    if (out.parent / CHECKPOINT).exists():
+        return f"{out} holds a run without its {CHECKPOINT}: it is trained together with others, in {out.parent}; go on with that"
+    if (out / "result.json").exists():
+        return f"{out} holds a finished run without its {CHECKPOINT}, so there is nothing to go on from"
     return None
 
 

@@ -121,7 +121,8 @@ class RunSettings:
 
     def complete(self) -> dict[str, Any]:
         """The same with the model's defaults written out, so that saying a default and leaving it out are the same."""
-        return self.to_dict() | {"model": PlanEConfig(**self.model).to_dict()}
+        model = PlanEConfig(**self.model).to_dict()
+        return self.to_dict() | {"model": {name: value for name, value in model.items() if name not in _FROM_TASK}}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunSettings:
