@@ -11,9 +11,11 @@ import time
 import pytest
 
 SCRIPT = """
+import signal
 import sys
 import numpy as np
 import planegraph as pg
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell makes its children ignore it
 what, threads = sys.argv[1], int(sys.argv[2])
 n, copies = (24, 400_000) if what == "molecules" else (20_000, 400)
 g = pg.families.random_planar(n, 0.6, seed=1)
