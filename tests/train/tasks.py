@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Callable
+
 import numpy as np
+import pytest
 import torch
 
 import planegraph as pg
 from planegraph.data import PackedDataset
 from planegraph.datasets.task import Task
 from planegraph.graph6 import from_graph6
-from planegraph.train import RunSettings
+from planegraph.train import RunSettings, step
 
 torch.set_num_threads(1)  # other threads of small products only wait for each other
 
@@ -50,3 +54,17 @@ def small(task: str = "counting", model_class: str = "BasePlanE", **train) -> Ru
     settings = RunSettings(task, model={"hidden": 8, "layers": 2, "pos_dim": 4}, model_class=model_class)
     values = {"epochs": 4, "batch_size": 10, "lr": 0.01, "save_seconds": 0} | train
     return settings.from_dict(settings.to_dict() | {"train": settings.to_dict()["train"] | values})
+
+
+def stopped_at(count: int, run: Callable[[], object]) -> None:
+    """Runs with a SIGTERM in the step of this number."""
+    remember = step._remember
+
+    def signalled(state, *sums):
+        remember(state, *sums)
+        if state.count.item() == count:
+            signal.raise_signal(signal.SIGTERM)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(step, "_remember", signalled)
+        run()

@@ -18,14 +18,14 @@ import torch
 
 import planegraph as pg
 from planegraph.nn import PlanEConfig
-from planegraph.train import load_settings, step, train
+from planegraph.train import load_settings, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
 from planegraph.train.errors import DivergedError, SettingsError, Stopped
 from planegraph.train.log import read_log
 from planegraph.train.loop import CHECKPOINT
 from planegraph.train.machine import read_sessions
 
-from .tasks import regression, small
+from .tasks import regression, small, stopped_at
 from .worker import settings
 
 TESTS = Path(__file__).parents[1]
@@ -54,20 +54,6 @@ def outcome(folder: Path):
 
 def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-def stopped_at(count: int, run) -> None:
-    """Runs with a SIGTERM in the step of this number."""
-    remember = step._remember
-
-    def signalled(state, *sums):
-        remember(state, *sums)
-        if state.count.item() == count:
-            signal.raise_signal(signal.SIGTERM)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(step, "_remember", signalled)
-        run()
 
 
 def assert_same(a: Path, b: Path) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,12 +14,12 @@ from planegraph.datasets.task import Task
 from planegraph.errors import PlanegraphError
 from planegraph.experiments.records import read_record, write_record
 from planegraph.report import write_report
-from planegraph.train import RunSettings, step, train
+from planegraph.train import RunSettings, train
 from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.errors import DivergedError, Stopped
 from planegraph.train.log import read_log
 
-from .tasks import regression, small
+from .tasks import regression, small, stopped_at
 
 NAMES = ("small", "large", "odd")
 OPTIONS = {"epochs": 5, "seeds": 2, "clip": 0.5, "ema": 0.9, "precision": "float64", "schedule": {"kind": "plateau", "patience": 1}}
@@ -172,22 +170,12 @@ def test_a_run_inside_of_a_run_is_no_target(tmp_path):
         assert write_report(folder).exists()
 
 
-def test_a_signal_in_mid_epoch(tmp_path, monkeypatch):
+def test_a_signal_in_mid_epoch(tmp_path):
     """Stopped within an epoch and gone on with: the same as the whole."""
-    task, asked = several(), 0
+    task = several()
     train(task, settings_for(None), tmp_path / "whole", device="cpu")
-    original = step._remember
-
-    def remember(*values) -> None:
-        nonlocal asked
-        original(*values)
-        asked += 1
-        if asked == 4:  # of three steps an epoch
-            os.kill(os.getpid(), signal.SIGTERM)
-
-    monkeypatch.setattr(step, "_remember", remember)
-    with pytest.raises(Stopped, match="epoch 2, step 1"):
-        train(task, settings_for(None), tmp_path / "parts", device="cpu")
+    with pytest.raises(Stopped, match="epoch 2, step 1"):  # of three steps an epoch
+        stopped_at(4, lambda: train(task, settings_for(None), tmp_path / "parts", device="cpu"))
     train(task, settings_for(None), tmp_path / "parts", resume=True, device="cpu")
     for name in NAMES:
         a, b = (outcome(tmp_path / folder / name) for folder in ("whole", "parts"))

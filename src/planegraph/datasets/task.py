@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
+from functools import cached_property
+from hashlib import sha256
 from typing import Literal
 
 import numpy as np
@@ -80,6 +83,24 @@ class Task:
         scale = self.scale[column] if isinstance(self.scale, tuple) else self.scale
         name = f"{self.name}-{target}"
         return replace(self, name=name, dataset=dataset, scale=scale, targets=None, features_checked=True)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of everything that a task decides: how answers are judged, the graphs and their features, the targets, who is trained on."""
+        features = [None if f is None else [f[0], np.asarray(f[1]).tolist()] for f in (self.node_features, self.edge_features)]
+        scale = None if self.scale is None else np.asarray(self.scale, float).tolist()
+        judged = [self.name, features, self.kind, self.loss, self.metric, self.outputs, self.output, scale, self.targets]
+        dataset, tables = self.dataset, self.dataset.tables
+        arrays = {"node_ptr": tables.node_ptr, "edge_ptr": tables.edge_ptr, "edges": tables.edges, "y": dataset.y, "x": dataset.x}
+        arrays |= {"edge_attr": dataset.edge_attr, "dart_attr": dataset.dart_attr}
+        for k, split in enumerate(self.folds or (self.splits or {},)):
+            arrays |= {f"{k}.{part}": np.asarray(ids, np.int64) for part, ids in split.items()}
+        found = sha256(json.dumps(judged).encode())
+        for name, values in arrays.items():
+            if values is not None:
+                found.update(f"{name} {values.dtype.str} {values.shape} ".encode())
+                found.update(np.ascontiguousarray(values))
+        return found.hexdigest()
 
     @staticmethod
     def options_of(target: str | None) -> dict[str, str]:

@@ -37,9 +37,10 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def load_facts(path: Path) -> dict[str, Any]:
-    """The facts alone."""
-    with _damage_named(path):
-        return _facts(path, path.read_bytes())
+    """The facts alone, from the header; the tensors are not read."""
+    with _damage_named(path), open(path, "rb") as file:
+        length = file.read(8)
+        return _facts(path, length + file.read(int.from_bytes(length, "little")))
 
 
 def _facts(path: Path, data: bytes) -> dict[str, Any]:

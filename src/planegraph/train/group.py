@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 
 import torch
@@ -23,7 +22,7 @@ from .errors import DivergedError
 from .lanes import Lane
 from .metrics import evaluate
 from .models import make_models
-from .resuming import check_tensors, data_digest
+from .resuming import check_tensors
 from .runner import Eager, Runner
 from .settings import RunSettings
 from .state import State
@@ -115,11 +114,6 @@ class Group:
 
     # ---- files ------------------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def digest(self) -> str:
-        """See :func:`data_digest`."""
-        return data_digest(self.task, self.lanes)
-
     def save(self, path: Path) -> None:
         """Writes the checkpoint; by the first process."""
         if not self.world.first:
@@ -140,7 +134,7 @@ class Group:
             "best": self.best.records,
             "capacity": None if capacity is None else capacity.as_tuple(),
             "world": self.world.size,
-            "data": self.digest,
+            "data": self.task.digest,
         }
         save_checkpoint(path, tensors, facts)
 

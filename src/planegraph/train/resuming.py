@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from torch import Tensor
 
-from ..datasets.task import Task
 from ..errors import FormatError
 from .errors import SettingsError
 from .lanes import Lane
@@ -62,7 +58,7 @@ def check_settings(path: Path, facts: Mapping[str, Any], settings: RunSettings) 
 
 
 def check_lanes(path: Path, facts: Mapping[str, Any], lanes: Sequence[Lane], processes: int, digest: str) -> None:
-    """Raises SettingsError unless the checkpoint is of these lanes, as many processes, and the data with this digest."""
+    """Raises SettingsError unless the checkpoint is of these lanes, as many processes, and the task with this digest."""
     if facts["lanes"] != [lane.name for lane in lanes]:
         raise SettingsError(f"{path} holds {', '.join(facts['lanes'])}, not {', '.join(lane.name for lane in lanes)}")
     if facts["world"] != processes:
@@ -95,21 +91,3 @@ def check_tensors(path: Path, found: Mapping[str, Tensor], own: Mapping[str, Ten
         if there != tuple(value.shape):
             what = f"has no {name}" if there is None else f"has {name} of shape {there}"
             raise SettingsError(f"{path} {what}; this model needs {tuple(value.shape)}. Nothing was changed")
-
-
-def data_digest(task: Task, lanes: Sequence[Lane]) -> str:
-    """Of everything a task decides: how answers are judged, the graphs and their features, the targets, who is trained on."""
-    found = hashlib.sha256()
-    features = [None if f is None else [f[0], np.asarray(f[1]).tolist()] for f in (task.node_features, task.edge_features)]
-    scale = None if task.scale is None else np.asarray(task.scale, float).tolist()
-    judged = [task.name, features, task.kind, task.loss, task.metric, task.outputs, task.output, scale, task.targets]
-    found.update(json.dumps(judged).encode())
-    dataset, tables = task.dataset, task.dataset.tables
-    arrays = {"node_ptr": tables.node_ptr, "edge_ptr": tables.edge_ptr, "edges": tables.edges, "y": dataset.y, "x": dataset.x}
-    arrays |= {"edge_attr": dataset.edge_attr, "dart_attr": dataset.dart_attr}
-    arrays |= {f"{lane.name}.{part}": ids for lane in lanes for part, ids in lane.split.items()}
-    for name, values in arrays.items():
-        if values is not None:
-            found.update(f"{name} {values.dtype.str} {values.shape} ".encode())
-            found.update(np.ascontiguousarray(values))
-    return found.hexdigest()

@@ -33,7 +33,7 @@ from .log import TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
 from .machine import MACHINE, add_session, read_sessions, session
-from .resuming import check_facts, check_lanes, check_log, check_settings, data_digest
+from .resuming import check_facts, check_lanes, check_log, check_settings
 from .settings import RunSettings, save_settings
 from .signals import StopWish
 
@@ -127,7 +127,7 @@ def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], fold
         facts = load_facts(path)
         check_facts(path, facts)
         check_settings(path, facts, settings)
-        check_lanes(path, facts, lanes, world.size, data_digest(task, lanes))
+        check_lanes(path, facts, lanes, world.size, task.digest)
         for target, log in _logs(folders[0], k, lanes).items():
             check_log(log, [lane for lane in lanes if lane.target == target], facts["epoch"])
     world.wait()
