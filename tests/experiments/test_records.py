@@ -7,10 +7,14 @@ import re
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from train.tasks import regression, small
 
 from planegraph.cli import main
-from planegraph.experiments.checks import last_rates
+from planegraph.experiments.checks import last_rates, rounding, tied_pairs
 from planegraph.experiments.records import (
     RecordError,
     checked_record,
@@ -22,10 +26,13 @@ from planegraph.experiments.records import (
 )
 from planegraph.nn import BasePlanE
 from planegraph.train import TrainSettings, load_settings, train
+from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.log import read_log
+from planegraph.train.metrics import roc_auc
 from planegraph.train.schedules import Constant, Cosine, Step
 
-KINDS = ("seeds", "folds", "classes")
+KINDS = ("seeds", "folds", "classes", "accuracy", "rocauc")
+RELEASED = Path(__file__).parents[2] / "records"
 
 
 @pytest.fixture
@@ -46,7 +53,7 @@ def test_round_trip(runs, tmp_path, kind):
     logged = {(r["seed"], r["fold"], r["epoch"]): r["val"] for path in run.rglob("log.jsonl") for r in read_log(path)}
     for row in found.log:
         assert row["val"] == pytest.approx(logged[row["seed"], row["fold"], row["epoch"]], rel=1e-5)
-    assert bool(found.predictions) == (kind != "classes")
+    assert list(found.predictions) == ["id", "true", *map(lane_name, result["lanes"])]
     assert found.facts["command"] == "a command"
     assert found.facts["kind"] == "train"
     assert found.facts["lanes"] == len(result["lanes"])
@@ -62,6 +69,23 @@ def test_predictions_of_folds_have_gaps(runs, tmp_path):
     tested = [sum(v is not None for v in found[name]) for name in ("seed0-fold0", "seed0-fold1")]
     assert tested == [10, 10]
     assert len(found["id"]) == len(set(found["id"])) < 20
+
+
+def test_predictions_of_classes_are_classes(runs, tmp_path):
+    found = read_record(write_record(runs["classes"], tmp_path, "small")).predictions
+    kept, _ = load_checkpoint(runs["classes"] / "models" / "seed0" / "test.safetensors")
+    assert kept["predicted"].shape == (18, 9)
+    order = kept["id"].argsort()
+    assert found["id"] == kept["id"][order].tolist()
+    assert found["true"] == kept["true"][order].tolist()
+    assert found["seed0"] == kept["predicted"].argmax(-1)[order].tolist()
+
+
+def test_several_outputs_keep_no_predictions(tmp_path):
+    train(regression(targets=2), small(epochs=1), tmp_path / "run", device="cpu")
+    folder = write_record(tmp_path / "run", tmp_path, "small")
+    assert not (folder / "predictions.csv").exists()
+    checked_record(folder)
 
 
 def test_parameters(runs, record):
@@ -276,6 +300,69 @@ def test_tampering_with_json(record, what):
     assert str(record) in str(error.value)
 
 
+def with_tests(folder: Path, change) -> Path:
+    """The record with other test figures, and their mean and deviation."""
+
+    def all_of_it(result):
+        for lane in result["lanes"]:
+            lane["test"] = change(lane["test"])
+        values = np.array([lane["test"] for lane in result["lanes"]])
+        result["test"] = {"mean": values.mean(), "std": values.std(ddof=1) if len(values) > 1 else 0.0}
+
+    edit_json(folder / "result.json", all_of_it)
+    return folder
+
+
+FIGURES = {
+    "any other accuracy of classes": ("classes", lambda test: 0.9),
+    "a class more": ("classes", lambda test: test + 1 / 18),
+    "an answer more": ("accuracy", lambda test: test + 1 / 10),
+    "an answer fewer": ("accuracy", lambda test: test - 1 / 10),
+    "a trifle of an accuracy": ("accuracy", lambda test: test + 1e-6),
+    "a trifle of ROC-AUC": ("rocauc", lambda test: test + 1e-6),
+    "a trifle of an error": ("seeds", lambda test: test - 1e-5),
+}
+
+
+@pytest.mark.parametrize("what", FIGURES)
+def test_figures_that_the_predictions_do_not_give(runs, tmp_path, what):
+    kind, change = FIGURES[what]
+    record = write_record(runs[kind], tmp_path, "small")
+    checked_record(record)
+    with pytest.raises(RecordError, match=r"predictions\.csv: seed0: they give .*, but test is .* in result\.json"):
+        checked_record(with_tests(record, change))
+
+
+@pytest.mark.skipif(not RELEASED.is_dir(), reason="the records are not in the source distribution")
+@pytest.mark.parametrize(
+    ("name", "change"),
+    [
+        ("exp-gin", lambda test: test + 1 / 120),
+        ("molhiv-baseplane", lambda test: test + 1e-5),
+        ("zinc12k-baseplane", lambda test: test - 2e-5),
+    ],
+)
+def test_figures_that_were_not_reached(tmp_path, name, change):
+    record = tmp_path / name
+    shutil.copytree(RELEASED / name, record)
+    checked_record(record)
+    with pytest.raises(RecordError, match=r"predictions\.csv: seed0.*: they give .*, but test is .* in result\.json"):
+        checked_record(with_tests(record, change))
+
+
+@given(st.lists(st.tuples(st.floats(-9, 9, width=32), st.booleans()), min_size=2, max_size=40))
+def test_rounding_moves_figures_no_further_than_said(rows):
+    exact, positive = (np.array(column, float) for column in zip(*rows, strict=True))
+    for digits in (1, 6):
+        kept = np.array([float(f"{v:.{digits}g}") for v in exact])
+        assert ((kept > 0) == (exact > 0)).all()
+        if digits == 6:
+            assert (np.abs(kept - exact) <= rounding(kept) * (1 + 1e-9)).all()
+        if 0 < positive.sum() < len(positive):
+            off = roc_auc(kept, positive) - roc_auc(exact, positive)
+            assert abs(off) <= tied_pairs(kept, positive) / 2 + 1e-12
+
+
 LINES = {
     "an epoch left out": ("log.csv", lambda lines: [*lines[:3], *lines[4:]], "epochs, not each of 1 to 4"),
     "an epoch twice": ("log.csv", lambda lines: [*lines[:3], lines[2], *lines[3:]], "epochs, not each of 1 to 4"),
@@ -332,8 +419,6 @@ RATES = {
 @pytest.fixture(scope="module")
 def scheduled(tmp_path_factory):
     """The run of a schedule, trained when it is first asked for."""
-    from train.tasks import regression, small
-
     root, found = tmp_path_factory.mktemp("scheduled"), {}
 
     def make(name: str, schedule) -> Path:
@@ -380,9 +465,11 @@ def test_last_rates(schedule):
         assert last_rates(settings, steps).tolist() == wanted
 
 
-def test_predictions_may_not_vanish(record):
+@pytest.mark.parametrize("kind", KINDS)
+def test_predictions_may_not_vanish(runs, tmp_path, kind):
+    record = write_record(runs[kind], tmp_path, "small")
     (record / "predictions.csv").unlink()
-    with pytest.raises(RecordError, match=r"predictions\.csv: it is missing"):
+    with pytest.raises(RecordError, match=r"predictions\.csv: it is missing; remove the record"):
         read_record(record).check()
 
 

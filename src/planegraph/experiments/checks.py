@@ -3,10 +3,12 @@
 - the lanes are all seeds times all folds, each once; the log has every epoch of every lane, once, and the rates of the settings' schedule
 - the best epoch of a lane is the best of the log (an error, or one minus an accuracy; where these tie, the smaller loss), and the
   validation figure is the log's at that epoch
-- the test figure is what the predictions give, where they are kept; the time is that of the log and no more than its test may take
+- the test figure is what the predictions give, as exactly as their six digits tell it; the time is that of the log and no more than its
+  test may take
 - mean and standard deviation are those of the lanes, and ``record.json`` says what ``result.json`` and ``settings.yaml`` do
 
-The log has six digits, so figures are compared to that. O(size of the record).
+The log has six digits, so figures are compared to that. Tasks with several outputs keep no predictions, and their test figure is taken as
+it is. O(size of the record).
 """
 
 from __future__ import annotations
@@ -242,12 +244,12 @@ def _check_summary(record: Record) -> None:
 
 
 def _check_predictions(record: Record) -> None:
-    from .records import lane_name
+    from .records import keeps_predictions, lane_name
 
     names = [lane_name(lane) for lane in record.result["lanes"]]
     if not record.predictions:
-        kept = record.result.get("kind") == "multiclass" or record.result.get("outputs", 1) != 1
-        _require(record, "predictions.csv", kept, "it is missing")
+        missing = keeps_predictions(record.result)
+        _require(record, "predictions.csv", not missing, "it is missing; remove the record, and planegraph reproduce makes it anew")
         return
     columns = list(record.predictions)
     _require(record, "predictions.csv", columns == ["id", "true", *names], f"its columns are not id, true, {', '.join(names)}")
@@ -257,23 +259,48 @@ def _check_predictions(record: Record) -> None:
         there = ~np.isnan(predicted)
         _require(record, "predictions.csv", bool(there.any()), f"column {name} is empty")
         value, tolerance = _metric(record, predicted[there], true[there])
-        same = abs(value - lane["test"]) <= tolerance
-        _require(record, "predictions.csv", same, f"{name}: they give {value:.6g}, but test is {lane['test']:.6g} in result.json")
+        same = abs(value - lane["test"]) <= tolerance + 1e-12 * abs(value)
+        _require(record, "predictions.csv", same, f"{name}: they give {value:.9g}, but test is {lane['test']:.9g} in result.json")
 
 
 def _metric(record: Record, predicted: np.ndarray, true: np.ndarray) -> tuple[float, float]:
-    """The figure that the predictions give, and how far rounding them, or computing them twice on a GPU, may take it."""
+    """The figure that the predictions give, and how far rounding them may have taken it: not at all for an accuracy, as rounding keeps
+    signs and classes."""
     from ..train.metrics import roc_auc
 
     metric = record.result["metric"]
     if metric == "rocauc":
-        return roc_auc(predicted, true), 1e-3
+        return roc_auc(predicted, true), tied_pairs(predicted, true) / 2
     if metric == "accuracy":
-        return float(((predicted > 0) == (true > 0.5)).mean()), 1.01 / len(true)
+        classes = record.result.get("kind") == "multiclass"
+        return float((predicted == true if classes else (predicted > 0) == (true > 0.5)).mean()), 0.0
     scale = record.result.get("scale") or 1.0
     scale = scale[0] if isinstance(scale, list) else scale
-    value = float(np.abs(predicted - true).mean()) / scale
-    return value, _DIGITS * float((np.abs(predicted) + np.abs(true)).mean()) / scale + 1e-4 * value
+    return float(np.abs(predicted - true).mean()) / scale, float((rounding(predicted) + rounding(true)).mean()) / scale
+
+
+def tied_pairs(scores: np.ndarray, positive: np.ndarray) -> float:
+    """The share of the pairs of a positive and a negative whose scores tie. Rounding keeps the order of all others, so ROC-AUC is known up
+    to half of it.
+
+    >>> tied_pairs(np.array([0.1, 0.4, 0.4, 0.8]), np.array([0, 0, 1, 1]))
+    0.25
+    """
+    positive = positive > 0.5
+    values, inverse = np.unique(scores, return_inverse=True)
+    p, n = (np.bincount(inverse[which], minlength=len(values)) for which in (positive, ~positive))
+    return float(p @ n) / (int(p.sum()) * int(n.sum()))
+
+
+def rounding(values: np.ndarray) -> np.ndarray:
+    """How far a number of float32 may be from the one that is written for it: half a unit of the sixth digit, and its own rounding.
+
+    >>> rounding(np.array([0.0, -1.5, 250.0])).round(7).tolist()
+    [0.0, 5.2e-06, 0.0005298]
+    """
+    size = np.abs(values)
+    unit = 10.0 ** (np.floor(np.log10(size, out=np.zeros_like(size), where=size > 0)) - 5)
+    return np.where(size > 0, unit / 2, 0.0) + 2.0**-23 * size
 
 
 def _is_number(value: object) -> bool:

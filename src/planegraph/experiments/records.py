@@ -5,7 +5,8 @@
     settings.yaml     of the run
     result.json       as training wrote it: mean and standard deviation, and every lane (seed, fold)
     log.csv           a row for each lane and epoch: epoch, seed, fold, loss, rate, val, val_loss, seconds
-    predictions.csv   id and target of each graph of the test part, and what each lane predicts; for tasks with one output
+    predictions.csv   id and target of each graph of the test part, and what each lane predicts: its output or, of classes, the class;
+                      not for tasks with several outputs
     report.html       learning curves and predictions, for people
     record.json       name, kind, commit, date, command, machine, seconds, lanes, parameters, overrides, sessions, note (if any)
 
@@ -208,10 +209,11 @@ def _parameters(run: Path, result: Mapping[str, Any]) -> int:
 
 
 def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float | None]]:
-    """Columns id, true and one for each lane, over all graphs that some lane is tested on; None where a lane is not."""
+    """Columns id, true and one for each lane, over all graphs that some lane is tested on; None where a lane is not. Of classes that with
+    the largest output, the first of equals."""
     from ..train.checkpoint import load_checkpoint
 
-    if result.get("kind") == "multiclass" or result.get("outputs") != 1:
+    if not keeps_predictions(result):
         return {}
     true: dict[int, float] = {}
     by_lane: dict[str, dict[int, float]] = {}
@@ -221,12 +223,22 @@ def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float |
             raise RecordError(f"{path} is missing")
         with damage_named(path, RecordError):
             found, _ = load_checkpoint(path)
-            ids, predicted, y = (found[key].flatten().tolist() for key in ("id", "predicted", "true"))
+            answers = found["predicted"].argmax(-1) if result.get("kind") == "multiclass" else found["predicted"]
+            ids, predicted, y = (values.flatten().tolist() for values in (found["id"], answers, found["true"]))
             true |= dict(zip(ids, y, strict=True))
             by_lane[lane_name(lane)] = dict(zip(ids, predicted, strict=True))
     ids = sorted(true)
     columns: dict[str, list[float | None]] = {"id": ids, "true": [_six(true[i]) for i in ids]}
     return columns | {name: [_six(values.get(i)) for i in ids] for name, values in by_lane.items()}
+
+
+def keeps_predictions(result: Mapping[str, Any]) -> bool:
+    """Whether a record of this result has predictions: a number or a class for each graph.
+
+    >>> keeps_predictions({"kind": "multiclass", "outputs": 9}), keeps_predictions({"kind": "regression", "outputs": 13})
+    (True, False)
+    """
+    return result.get("kind") == "multiclass" or result.get("outputs", 1) == 1
 
 
 def _report(run: Path, path: Path) -> None:
