@@ -11,8 +11,8 @@ from planegraph.cli import main
 from planegraph.experiments.configs import load_config
 from planegraph.experiments.published import EXPRESSIVENESS_BAR, MEASURES, TABLES, Published, Table, table
 from planegraph.experiments.records import Record, RecordError, write_measure, write_record
-from planegraph.experiments.tables import results_text, write_tables
-from planegraph.experiments.verdicts import judge, out_of_order
+from planegraph.experiments.tables import overview, results_text, write_tables
+from planegraph.experiments.verdicts import judge, judge_order, out_of_order
 
 
 def made(mean: float, lanes: int = 10, name: str = "zinc12k-edges-baseplane", device: str = "cpu", overrides=(), seconds=60.0):
@@ -79,6 +79,47 @@ def test_order_of_the_ablation():
     means["ablation-only-trienc"] = 0.098
     assert out_of_order(ablation, means) == ["only TriEnc should be below only BiEnc"]
     assert out_of_order(ablation, {}) == []
+
+
+def ablated(**means: float) -> dict[str, Record]:
+    """Records in memory of the ablation with the paper's figures, but for these; None: not run."""
+    figures = {row.name: row.paper for row in table("ablation").rows} | {
+        f"ablation-{k.replace('_', '-')}": v for k, v in means.items()
+    }
+    return {name: made(mean, name=name) for name, mean in figures.items() if mean is not None}
+
+
+@pytest.mark.parametrize(
+    ("means", "kind", "text", "line"),
+    [
+        ({}, "reached", "kept", "| 7 of 7 |  |"),
+        (
+            {"no_cutenc": 0.07},
+            "not the paper's order",
+            "full should be below no CutEnc",
+            "| 6 of 7 | not the paper's order |",
+        ),
+        (
+            {"no_cutenc": 0.07, "no_readout": 0.081, "only_trienc": 0.091, "no_neighbours": 0.0905},
+            "not the paper's order",
+            "full should be below no CutEnc; only BiEnc should be below no neighbours; only TriEnc should be below no neighbours",
+            "| 5 of 7 | 1 missed, not the paper's order |",
+        ),
+        ({"full": None}, "incomplete", "kept by the 5 of 6 rows that were run", "| 5 of 7 | 1 incomplete, 1 not run |"),
+        (
+            dict.fromkeys(("full", "no_readout", "no_cutenc", "no_neighbours", "only_bienc")),
+            "not run",
+            "nothing to compare",
+            "| 1 of 7 |",
+        ),
+    ],
+)
+def test_the_order_is_a_bar_of_its_own(means, kind, text, line):
+    records, ablation = ablated(**means), table("ablation")
+    found = judge_order(ablation, records)
+    assert (found.kind, found.text) == (kind, text)
+    shown = next(row for row in overview(records, {}).splitlines() if row.startswith("| [ablation]"))
+    assert line in shown
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from ..errors import PlanegraphError
 from ..train.settings import RunSettings
 from .published import EXPRESSIVENESS_BAR, MEASURES, TABLE_NAMES, TABLES, TIGER_BAR, Measured, Published, Table
 from .records import NOT_RUN, Record, RecordError, read_records
-from .verdicts import Verdict, figure, judge, out_of_order
+from .verdicts import Verdict, figure, judge, judge_order
 
 _HEAD = ("model", "ours", "paper", "bar", "verdict", "settings", "parameters", "time", "record")
 _INTRO = """\
@@ -50,7 +50,7 @@ def results_text(records_root: Path, out: Path) -> str:
     further = [record for name, record in records.items() if name not in known]
     if further:
         sections.append(_further(further, link))
-    return "\n".join([_INTRO, _overview(records, reasons), *sections])
+    return "\n".join([_INTRO, overview(records, reasons), *sections])
 
 
 def table_rows(name: str, records: Mapping[str, Record], reasons: Mapping[str, str]) -> list[list[str]]:
@@ -104,13 +104,15 @@ def refuse_stale(records_root: Path) -> None:
 # ---- sections -------------------------------------------------------------------------------------------------------------------
 
 
-def _overview(records: Mapping[str, Record], reasons: Mapping[str, str]) -> str:
+def overview(records: Mapping[str, Record], reasons: Mapping[str, str]) -> str:
+    """How many bars of each task are reached, and what became of the others."""
     lines = [["task", "bars reached", "otherwise"]]
     for table in TABLES:
         found = [_verdict(table, row, records, reasons) for row in table.rows if row.bar is not None]
+        found += [judge_order(table, records)] if table.ordered else []  # a bar of its own
         counts = Counter(verdict.kind for verdict in found)
         reached = counts.pop("reached", 0)
-        rest = ", ".join(f"{count} {kind}" for kind, count in sorted(counts.items()))
+        rest = ", ".join(kind if kind == "not the paper's order" else f"{count} {kind}" for kind, count in sorted(counts.items()))
         lines.append([f"[{table.name}](#{_anchor(table.title)})", f"{reached} of {len(found)}", rest])
     for measure in MEASURES:
         verdict = _measure_verdict(measure, records.get(measure.name), reasons.get(measure.name, ""))
@@ -130,12 +132,7 @@ def _section(table: Table, records: Mapping[str, Record], reasons: Mapping[str, 
     lines += [f"- {r.name}: {_text(r.facts['note'])}" for r in found if r.facts.get("note")]
     lines += [f"- data: {_text(note)}" for note in dict.fromkeys(r.result["notes"] for r in found if r.result.get("notes"))]
     if table.ordered:
-        means = {r.name: figure(table, r)[0] for r in found}
-        wrong = out_of_order(table, means)
-        some = "" if len(means) == len(table.rows) else f" among the {len(means)} rows that were run"
-        lines.append(
-            f"- the paper's order{some}: {'; '.join(wrong) if wrong else 'kept' if len(means) > 1 else 'nothing to compare'}"
-        )
+        lines.append(f"- bar, the paper's order: {judge_order(table, records).text}")
     return "\n".join(lines) + "\n"
 
 

@@ -10,7 +10,7 @@ from typing import Literal
 from .published import Published, Table
 from .records import Record
 
-Kind = Literal["reached", "missed", "shown", "incomplete", "other settings", "not judged", "not run"]
+Kind = Literal["reached", "missed", "shown", "incomplete", "other settings", "not judged", "not run", "not the paper's order"]
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,19 @@ def _against_bar(table: Table, row: Published, mean: float) -> Verdict:
     if missing <= 1e-9 * abs(row.bar):
         return Verdict("reached", "reached")
     return Verdict("missed", f"missed by {_amount(missing)} ({missing / abs(row.bar):.1%})")
+
+
+def judge_order(table: Table, records: Mapping[str, Record]) -> Verdict:
+    """Whether the figures of an ordered table come in the paper's order, as they must, whatever bars they reach one by one."""
+    means = {row.name: figure(table, records[row.name])[0] for row in table.rows if row.name in records}
+    wrong = out_of_order(table, means)
+    if wrong:
+        return Verdict("not the paper's order", "; ".join(wrong))
+    if len(means) < 2:
+        return Verdict("not run", "nothing to compare")
+    if len(means) < len(table.rows):
+        return Verdict("incomplete", f"kept by the {len(means)} of {len(table.rows)} rows that were run")
+    return Verdict("reached", "kept")
 
 
 def out_of_order(table: Table, means: Mapping[str, float]) -> list[str]:
