@@ -61,6 +61,12 @@ def test_seeds_are_those_of_the_rows():
             assert settings.train.seeds * folds.get(settings.task, 1) >= row.repeats, row.name
 
 
+def test_a_deviation_is_that_of_several_runs():
+    rows = [row for table in TABLES for row in table.rows if row.std is not None]
+    assert len(rows) > 30
+    assert all(row.repeats >= 5 for row in rows), [row.name for row in rows if row.repeats < 5]
+
+
 def test_qm9_has_a_config_for_each_target():
     for target in TARGETS:
         settings = load_config(f"qm9-{target}")

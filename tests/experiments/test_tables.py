@@ -51,6 +51,9 @@ def test_what_does_not_count():
     assert (few.kind, few.text) == ("incomplete", "reached, but 3 of 10 seeds or folds")
     few = judge(LOWER, ROW, made(0.075, lanes=3, overrides=["train.seeds=3"]))
     assert (few.kind, few.text) == ("missed", "missed by 0.005 (7.1%), but 3 of 10 seeds or folds")
+    full = table("zincfull")
+    few = judge(full, full.rows[0], made(0.03, lanes=2, name="zincfull-baseplane", overrides=["train.seeds=2"]))
+    assert (few.kind, few.text) == ("missed", "missed by 0.005 (20.0%), but 2 of 10 seeds or folds")
     more = judge(LOWER, ROW, made(0.065, lanes=20, overrides=["train.seeds=20"]))
     assert more.kind == "other settings"
     other = judge(LOWER, ROW, made(0.065, overrides=["train.epochs=3"]))
