@@ -17,16 +17,19 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from . import canon, datasets, decompose, iso, report, reproduce, tables, train
+from .exit_codes import TRAINING
 from .formats import StreamError, UsageError
 
 EXIT_CODES = """\
 exit codes:
   0    all went well; for iso: isomorphic
-  1    some graphs were bad or not planar (see stderr), the others were handled; for iso: not isomorphic
+  1    some graphs were bad or not planar (see stderr), the others were handled; for iso: not
+       isomorphic; for tables --check: the file is not what the records give
   2    wrong usage, an unreadable file, or a bad graph under --strict; for iso: a bad graph
-  3    no answer: standard input or output is closed or fails (a full disk), or planegraph itself does
-  130  interrupted (Ctrl-C)
+  3    no answer: input or output is closed or fails (a full disk), a run diverged, or planegraph itself fails
+  130  interrupted (Ctrl-C); train and reproduce save first
   141  whoever read the output went away
+  143  train and reproduce: stopped by SIGTERM, and saved
 """
 
 
@@ -114,5 +117,5 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"planegraph {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     for command in (canon, decompose, iso, datasets, train, report, reproduce, tables):
-        command.add_parser(commands, EXIT_CODES)
+        command.add_parser(commands, TRAINING if command in (train, reproduce) else EXIT_CODES)
     return parser

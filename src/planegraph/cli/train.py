@@ -90,9 +90,9 @@ def _report(out: str) -> str:
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:
-    from ..train import RunSettings, load_settings
+    from ..train import RunSettings
 
-    settings = load_settings(args.config) if args.config else RunSettings(args.task)
+    settings = _read(args.config) if args.config else RunSettings(args.task)
     if settings.task != args.task:
         raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}")
     seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
@@ -100,6 +100,15 @@ def _settings(args: argparse.Namespace) -> RunSettings:
     if settings.task != args.task:
         raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for")
     return settings
+
+
+def _read(config: str) -> RunSettings:
+    from ..train import load_settings
+
+    try:
+        return load_settings(config)
+    except OSError as error:
+        raise UsageError(f"cannot read --config {config}: {error.strerror or error}") from None
 
 
 def _say(message: str) -> None:
