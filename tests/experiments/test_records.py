@@ -337,6 +337,8 @@ def test_figures_that_the_predictions_do_not_give(runs, tmp_path, what):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
+        ("p3r-gin", lambda test: 0.9),
+        ("p3r-baseplane", lambda test: test - 1 / 45),
         ("exp-gin", lambda test: test + 1 / 120),
         ("molhiv-baseplane", lambda test: test + 1e-5),
         ("zinc12k-baseplane", lambda test: test - 2e-5),
