@@ -9,7 +9,7 @@ import pytest
 
 from planegraph.cli import main
 from planegraph.experiments.configs import load_config
-from planegraph.experiments.published import EXPRESSIVENESS_BAR, MEASURES, TABLES, Published, Table, table
+from planegraph.experiments.published import EXPRESSIVENESS_BAR, MEASURES, TABLES, Published, Table
 from planegraph.experiments.records import Record, RecordError, write_measure, write_record
 from planegraph.experiments.tables import overview, results_text, write_tables
 from planegraph.experiments.verdicts import judge, judge_order, out_of_order
@@ -20,6 +20,10 @@ def made(mean: float, lanes: int = 10, name: str = "zinc12k-edges-baseplane", de
     settings = load_config(name).with_overrides(overrides)
     result = {"metric": "mae", "test": {"mean": mean, "std": 0.001}, "lanes": [{}] * lanes}
     return Record(Path(name), {"name": name, "machine": {"device": device}, "seconds": seconds}, result, settings)
+
+
+def table(name: str) -> Table:
+    return next(found for found in TABLES if found.name == name)
 
 
 LOWER = Table("t", "T", "MAE", "lower", "tab:t")

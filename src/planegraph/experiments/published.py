@@ -249,11 +249,6 @@ EXPRESSIVENESS_BAR = {
 TABLE_NAMES = (*(table.name for table in TABLES), *(measure.name for measure in MEASURES))
 
 
-def table(name: str) -> Table:
-    """The table of trained rows with this name."""
-    return next(table for table in TABLES if table.name == name)
-
-
 def config_names_of(name: str) -> list[str]:
     """The configs of a table, in its order; none for what is measured."""
     return [row.name for table in TABLES if table.name == name for row in table.rows]
