@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -58,6 +61,28 @@ def test_trouble_is_explained(tmp_path, capsys):
     config.write_text("task: other\n")
     assert main(["train", "counting", "--config", str(config), *out]) == 2
     assert "is for the task other" in capsys.readouterr().err
+
+
+def test_training_does_not_know_the_tables(tmp_path):
+    """It runs where the experiments are not there at all."""
+    arguments = [
+        "train",
+        "p3r",
+        "--set",
+        "model.hidden=4",
+        "model.layers=1",
+        "train.epochs=1",
+        "--device",
+        "cpu",
+        "-q",
+        "--out",
+        "run",
+    ]
+    code = f"import sys; sys.modules['planegraph.experiments'] = None; from planegraph.cli import main; sys.exit(main({arguments}))"
+    env = os.environ | {"PLANEGRAPH_CACHE": str(tmp_path / "cache"), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "run" / "result.json").is_file()
 
 
 def test_a_run_that_diverges(tmp_path, capsys):

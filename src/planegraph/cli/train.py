@@ -40,10 +40,10 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..experiments.reproduce import task_of
     from ..train import train
     from ..train.errors import DivergedError, Stopped
     from ..train.run import runs_of
+    from ..train.tasks import task_of
 
     try:
         check_device(args.device)

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..datasets.task import Task
 from ..errors import PlanegraphError
 from ..processes import first_process
 from ..train import train
 from ..train.distributed import default_device
 from ..train.run import runs_of
 from ..train.settings import RunSettings, load_settings
+from ..train.tasks import task_of
 from .configs import load_config
 from .published import MEASURES, TABLE_NAMES, config_names_of
 from .records import Record, checked_record, write_measure, write_record
@@ -115,17 +115,6 @@ def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
                 key = json.dumps(replace(settings, options={**settings.options, "target": None}).to_dict())
         stacks.setdefault(key, []).append(name)
     return list(stacks.values())
-
-
-def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
-    """The task that the settings name, with their options."""
-    from .. import datasets
-
-    dataset = datasets.get(settings.task, data_root)
-    try:
-        return dataset.task(**settings.options)
-    except TypeError as error:
-        raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
 
 
 def _settings(name: str, plan: Plan) -> RunSettings:
