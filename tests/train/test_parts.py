@@ -32,6 +32,20 @@ def test_plateau_halves_after_patience_and_stops_at_the_floor():
     assert seen == [0.01] * 4 + [0.005] * 3 + [0.0025] * 3 + [0.002]
 
 
+@pytest.mark.parametrize("patience", [0, 1, 2, 5, 30])
+def test_a_plateau_waits_one_validation_less_than_that_of_pytorch(patience):
+    weight = torch.zeros(1, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=1.0)
+    theirs = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, factor=0.5, patience=patience, eps=0)
+    ours = Plateau(factor=0.5, patience=patience + 1, min_lr=0.0)
+    memory = ours.start()
+    for error in np.random.default_rng(patience).random(200):
+        theirs.step(error)
+        ours.observe(memory, error)
+        assert ours.rates(1.0, memory, 0, 1, 1) == [optimizer.param_groups[0]["lr"]]
+    assert memory["cuts"] > 0
+
+
 def test_step_and_cosine():
     assert Step(gamma=0.7, every=25).rates(1.0, {}, 50, 100, 1) == [pytest.approx(0.49)]
     rates = [r for e in range(10) for r in Cosine(warmup=2, min_lr=0.1).rates(1.0, {}, e, 10, 5)]

@@ -38,7 +38,7 @@ class Constant:
 @dataclass(frozen=True)
 class Plateau(Constant):
     """Times ``factor`` after ``patience`` validations without progress, which is an error below ``1 - threshold`` of the best; not below
-    ``min_lr``.
+    ``min_lr``. PyTorch's ``ReduceLROnPlateau`` waits for one validation more: its patience 30 is 31 here.
 
     >>> plateau, memory = Plateau(patience=2), Plateau().start()
     >>> for error in (1.0, 1.0, 1.0, 0.5):
