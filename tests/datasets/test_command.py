@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
+
+from planegraph.cli import main
+
+from .examples import spoil
 
 
 def run(*args: str) -> tuple[int, str, str]:
@@ -33,6 +38,41 @@ def test_packs_and_shows_statistics(tmp_path):
     found = json.loads(out)
     assert (status, found["status"], found["summary"]["graphs"], found["summary"]["R"]) == (0, "ready", 450, 650)
     assert "ready" in run("p3r", *places(tmp_path))[1]
+
+
+def test_packs_anew_what_is_damaged(tmp_path):
+    packed = tmp_path / "cache" / "p3r.safetensors"
+    assert run("p3r", "--pack", *places(tmp_path))[0] == 0
+    sound = packed.read_bytes()
+    spoil(packed)
+    status, out, err = run("p3r", "--pack", *places(tmp_path))
+    assert (status, "ready" in out) == (0, True)
+    assert f"planegraph: cannot open {str(packed)!r}: the checksum of array walk_kappa is " in err
+    assert err.endswith("; it is damaged. Packing it anew\n")
+    assert packed.read_bytes() == sound
+    assert run("p3r", "--pack", *places(tmp_path))[2] == ""
+
+
+def test_a_run_does_not_begin_or_go_on_with_damage(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PLANEGRAPH_CACHE", str(tmp_path / "cache"))
+    small = ["--set", "model.hidden=8", "--set", "model.layers=1", "--set", "train.batch_size=512", "--device", "cpu", "--quiet"]
+    train = ["train", "p3r", "--data", str(tmp_path / "root"), *small]
+    begun, fresh = ["--out", str(tmp_path / "begun")], ["--out", str(tmp_path / "fresh")]
+    assert main([*train, "--set", "train.epochs=1", *begun]) == 0
+    held = {path: path.read_bytes() for path in (tmp_path / "begun").rglob("*") if path.is_file()}
+    spoil(tmp_path / "cache" / "p3r.safetensors")
+    capsys.readouterr()
+    for where in ([*begun, "--resume"], fresh):
+        assert main([*train, "--set", "train.epochs=2", *where]) == 2
+        said = capsys.readouterr()
+        assert said.out == ""
+        assert re.search(
+            r"p3r\.safetensors': the checksum of array walk_kappa .* planegraph datasets p3r --pack makes it anew", said.err
+        )
+    assert {path: path.read_bytes() for path in held} == held
+    assert not list((tmp_path / "fresh").rglob("*.safetensors"))
+    assert main(["datasets", "p3r", "--pack", "--root", str(tmp_path / "root")]) == 0
+    assert main([*train, "--set", "train.epochs=2", *begun, "--resume"]) == 0
 
 
 def test_says_what_to_fetch(tmp_path):
