@@ -196,6 +196,39 @@ def test_what_is_in_no_part_may_be_missing():
         task(y, folds=[{"train": [0]}, {"train": [True, True, False]}])
 
 
+AUC = {"kind": "binary", "loss": "bce", "metric": "rocauc"}
+
+
+def pairs(y: np.ndarray, **options) -> Task:
+    """A task of six rings."""
+    return Task("pairs", PackedDataset.from_graphs([pg.families.cycle(n) for n in range(3, 9)], y=y), **AUC, **options)
+
+
+@pytest.mark.parametrize("part", ["val", "test"])
+@pytest.mark.parametrize(("only", "found"), [(0, "0 positive and 2 negative"), (1, "2 positive and 0 negative")])
+def test_roc_auc_needs_both_classes_in_each_part_that_is_judged(part, only, found):
+    y = np.array([0, 1, 0, 1, 0, 1])
+    good = {"train": [0, 2], "val": [0, 1], "test": [2, 3]}
+    bad = {**good, part: [only, 2 + only]}
+    assert pairs(y, splits=good).metric == "rocauc"  # one class to train on is the user's business
+    assert pairs(y, folds=[good, {**good, "test": []}]).metric == "rocauc"
+    why = f"ROC-AUC needs graphs of both classes in part '{part}'"
+    with pytest.raises(PlanegraphError, match=f"task pairs: {why}; found {found}. Choose another split"):
+        pairs(y, splits=bad)
+    with pytest.raises(PlanegraphError, match=f"task pairs: {why} of fold 1; found {found}"):
+        pairs(y, folds=[good, bad])
+    assert replace(pairs(y), metric="accuracy", splits=bad).splits.keys() == bad.keys()
+
+
+def test_roc_auc_needs_both_classes_in_each_column():
+    y = np.array([[0, 0], [1, 0], [0, 1], [1, 1], [0, 1], [1, 1]])
+    parts = {"train": [0, 1], "val": [0, 1, 2], "test": [4, 5]}
+    with pytest.raises(PlanegraphError, match=r"in part 'test'; found 2 positive and 0 negative in column 1 of y\."):
+        pairs(y, outputs=2, splits=parts)
+    with pytest.raises(PlanegraphError, match=r"in part 'test'; found 2 positive and 0 negative of toxic\."):
+        pairs(y, targets=("soluble", "toxic"), splits=parts)
+
+
 # ---- features ---------------------------------------------------------------------------------------------------------------
 
 TWO = pg.GraphBatch.from_graphs([pg.families.cycle(3), pg.families.path(2)])  # 5 nodes, 4 edges

@@ -1,4 +1,4 @@
-"""Are the targets of a dataset those that its task says? Shape and values of y, and the names of targets with a model each.
+"""Are the targets of a dataset those that its task says? Shape and values of y, its classes, and the names of targets with a model each.
 
 A pass over y: O(graphs). A value that does not fit is looked for only where there is one.
 """
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .task import Task
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
+_JUDGED = ("val", "test")
 _RESERVED = re.compile(r"models|tensorboard|group\d+")
 
 
@@ -30,6 +31,8 @@ def check_targets(task: Task) -> None:
     else:
         _check_numbers(task)
     _check_values(task)
+    if task.metric == "rocauc":
+        _check_both_classes(task)
 
 
 def _check_numbers(task: Task) -> None:
@@ -87,3 +90,19 @@ def _check_values(task: Task) -> None:
                 f"task {task.name}: y must be {wanted}; found {value} at graph {graph}{where and ', in '}{where}. Correct it, or leave the "
                 "graph out of all parts"
             )
+
+
+def _check_both_classes(task: Task) -> None:
+    """Graphs of both classes in each part that is judged, for each column of y: ROC-AUC compares one class with the other."""
+    y = task.dataset.y
+    for title, part, ids in task.parts():
+        if part not in _JUDGED or not len(ids):
+            continue
+        positive = y[ids].reshape(len(ids), -1).sum(axis=0)
+        for column, count in enumerate(positive.astype(int).tolist()):
+            if count in (0, len(ids)):
+                of = f" of {task.targets[column]}" if task.targets else f" in column {column} of y" if len(positive) > 1 else ""
+                raise PlanegraphError(
+                    f"task {task.name}: ROC-AUC needs graphs of both classes in {title}; found {count} positive and "
+                    f"{len(ids) - count} negative{of}. Choose another split, or metric='accuracy'"
+                )

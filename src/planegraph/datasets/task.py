@@ -81,9 +81,9 @@ class Task:
     def _check(self) -> None:
         check_measure(self)
         self._keep_ids()
+        check_features(self.name, self.dataset, self.node_features, self.edge_features)
         check_targets(self)
         check_scale(self)
-        check_features(self.name, self.dataset, self.node_features, self.edge_features)
 
     def _keep_ids(self) -> None:
         """Splits and folds become ids, whatever they were given as."""
