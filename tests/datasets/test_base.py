@@ -139,6 +139,16 @@ def test_walks_without_edge_features_do_not_depend_on_them(rings):
     assert rings.packed_path(True) != rings.packed_path(False)
 
 
+def test_ready_is_what_is_loaded_by_default(rings):
+    rings.load(False)
+    assert rings.status == "ready without edge features"
+    assert rings.summary["graphs"] == 3
+    rings.load()
+    assert rings.status == "ready"
+    rings.packed_path(False).unlink()
+    assert rings.status == "ready"
+
+
 def test_missing_files_are_named_with_their_place(tmp_path):
     rings = Rings(tmp_path / "root", tmp_path / "cache")
     assert rings.status == "raw files missing"

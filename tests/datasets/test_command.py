@@ -7,9 +7,10 @@ import re
 import subprocess
 import sys
 
+from planegraph import datasets
 from planegraph.cli import main
 
-from .examples import spoil
+from .examples import Rings, spoil, write_lengths
 
 
 def run(*args: str) -> tuple[int, str, str]:
@@ -82,6 +83,23 @@ def test_says_what_to_fetch(tmp_path):
     status, _, err = run("zinc12k", "--pack", "--no-download", *places(tmp_path))
     assert status == 1
     assert "zinc12k needs raw files" in err
+
+
+def test_one_of_two_files_is_not_ready(tmp_path, monkeypatch, capsys):
+    """Rings take the place of a dataset: without edge features they are ready, with them their raw files are missing."""
+    write_lengths(tmp_path / "root", 3, 4, 5)
+    Rings(tmp_path / "root", tmp_path / "cache", threads=1).load(edge_features=False)
+    monkeypatch.setattr(datasets, "DATASETS", {"rings": "Rings"})
+    monkeypatch.setattr(datasets, "get", lambda name, root, **options: Rings(root, **options))
+    there, gone = (["--root", str(tmp_path / name), "--cache", str(tmp_path / "cache")] for name in ("root", "nowhere"))
+    assert main(["datasets", "rings", *gone]) == 0
+    said = capsys.readouterr().out
+    assert "  ready without edge features\n" in said
+    assert str(tmp_path / "nowhere" / "rings" / "lengths.txt") in said
+    assert main(["datasets", "rings", "--json", *there]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "ready without edge features"
+    assert main(["datasets", "rings", "--pack", "--json", *there]) == 0
+    assert json.loads(capsys.readouterr().out)["status"] == "ready"
 
 
 def test_unknown_names(tmp_path):

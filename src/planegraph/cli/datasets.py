@@ -108,7 +108,7 @@ def _write_table(rows: list[tuple[str, ...]]) -> None:
 
 def _write_missing(datasets: list[Dataset], explain: bool) -> None:
     """What to fetch for those that were asked for by name; else how to ask."""
-    missing = [d for d in datasets if d.status in ("raw files missing", "can be downloaded")]
+    missing = [d for d in datasets if d.status != "ready" and d.how_to_get]
     if missing and not explain:
         sys.stdout.write(
             f"\nplanegraph datasets {missing[0].name} says what to fetch and where to put it; --pack makes datasets ready\n"

@@ -26,7 +26,9 @@ from .raw import RawGraphs, check_counts
 from .summary import is_summary, summarise
 from .task import Task
 
-Status = Literal["ready", "can be generated", "raw files found", "can be downloaded", "raw files missing"]
+Status = Literal[
+    "ready", "ready without edge features", "can be generated", "raw files found", "can be downloaded", "raw files missing"
+]
 
 
 class Dataset(ABC):
@@ -135,9 +137,14 @@ class Dataset(ABC):
 
     @property
     def status(self) -> Status:
-        """Whether the dataset can be loaded at once, after packing, after a download, or not yet."""
-        if self.summary is not None:
+        """Whether the dataset, as it is loaded by default, can be had at once, after packing, after a download, or not yet.
+
+        Where only the packed file without edge features is there, that is said: with them the dataset must still be packed.
+        """
+        if self._note(self.packed_path()) is not None:
             return "ready"
+        if self.summary is not None:
+            return "ready without edge features"
         missing = find(self.files, self.root)
         if not missing:
             return "raw files found" if self.files else "can be generated"
