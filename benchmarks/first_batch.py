@@ -31,7 +31,10 @@ def _forget(name: str, root: Path) -> None:
 
 
 def main(name: str, root: str, kind: str) -> None:
-    """The dataset is opened as a training run does it, and the first batch is one of random molecules, collated by the loader."""
+    """The dataset is opened as a training run does it, and the first batch is one of random molecules, collated by the loader.
+
+    The checksums of the file, which a run compares before it trains, are not compared here.
+    """
     begun = time.perf_counter()
     from planegraph import datasets
     from planegraph.data import PackedLoader

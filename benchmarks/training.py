@@ -14,7 +14,8 @@ Its wall time is that of all cores and means little while others use them. What 
 in which the training thread waits for a batch, and as the part of the CPU time, in epochs with one thread, that goes into collation
 (which happens in a thread of its own, so that a loop that never waits may still pay for it).
 
-A start is a fresh process on a packed dataset: from opening it to its first batch of 256 random graphs, the imports apart; median.
+A start is a fresh process on a packed dataset: from opening it to its first batch of 256 random graphs, the imports apart, and without the
+checksums that a run compares before it trains; median.
 
 Rows whose data are missing, or not packed yet, are listed as not measured and count as missed; rows that need a GPU or a package that is
 not there do not. Exits with 1 if a row misses what it must reach.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
@@ -171,6 +172,43 @@ def test_a_flip_in_an_array_is_named(saved: Path) -> None:
     data[regions(bytes(data))["walk_kappa"][0] + 5] ^= 4
     refused(saved, bytes(data), r"the checksum of array walk_kappa is [0-9a-f]{8}, not [0-9a-f]{8}; it is damaged")
     PackedDataset.open(saved, verify=False)
+
+
+def test_damage_is_found_later_if_not_on_opening(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sums, check = [], format._check_sums
+    monkeypatch.setattr(format, "_check_sums", lambda *what: (sums.append(what), check(*what)))
+    sound = PackedDataset.open(saved, verify=False)
+    for ds in (sound, sound.with_y(sound.y + 1), sound.subset([1])):
+        ds.verify()
+    assert len(sums) == 1  # they share the file
+    PackedDataset.open(saved).verify()
+    assert len(sums) == 2
+    dataset().verify()  # made in memory: nothing to compare
+    data = bytearray(saved.read_bytes())
+    start, stop = regions(bytes(data))["walk_kappa"]
+    data[start:stop] = np.ones((stop - start) // 4, "<i4").tobytes()
+    saved.write_bytes(data)
+    damaged = PackedDataset.open(saved, verify=False, advice="Make it anew")
+    for ds in (damaged, damaged.with_y(damaged.y + 1), damaged.subset([1])):
+        with pytest.raises(
+            pg.FormatError, match=r"graphs\.safetensors': the checksum of array walk_kappa .* damaged\. Make it anew$"
+        ):
+            ds.verify()
+
+
+def test_damaged_ids_in_a_batch_name_the_file(saved: Path) -> None:
+    data = bytearray(saved.read_bytes())
+    start, stop = regions(bytes(data))["walk_node"]
+    data[start:stop] = b"\x7f" * (stop - start)
+    saved.write_bytes(data)
+    with pytest.raises(pg.FormatError, match=r"cannot open '.*graphs\.safetensors': the checksum of array walk_node"):
+        PackedDataset.open(saved, verify=False)[:]
+
+
+def test_a_copy_leaves_the_file_behind(saved: Path) -> None:
+    part = PackedDataset.open(saved).subset([3])
+    assert len(pickle.dumps(part)) < len(saved.read_bytes()) / 2
+    assert_equal(pickle.loads(pickle.dumps(part)), part)
 
 
 def test_overwritten_and_zeroed_stretches(saved: Path) -> None:

@@ -10,6 +10,7 @@ import pytest
 import planegraph as pg
 from planegraph import datasets
 from planegraph.data import PackedDataset
+from planegraph.datasets import Task
 from planegraph.datasets.files import MissingDataError
 from planegraph.datasets.packing import concatenate, pack
 from planegraph.datasets.places import data_root as chosen_root
@@ -19,7 +20,7 @@ from planegraph.datasets.splits import contiguous_folds
 from planegraph.datasets.summary import is_summary, summarise
 from planegraph.errors import FormatError, InvalidGraphError, PlanegraphError
 
-from .examples import Rings, write_lengths
+from .examples import Rings, spoil, write_lengths
 
 
 @pytest.fixture
@@ -85,6 +86,40 @@ def test_a_damaged_packed_file_without_raw_files_is_an_error(rings):
         Rings(rings.root / "nowhere", rings.cache).load()
 
 
+def test_damage_in_an_array_is_found_by_its_checksum(rings):
+    rings.load()
+    assert rings.discard_damaged() == ""
+    spoil(rings.packed_path())
+    message = (
+        r"cannot open '.*rings\.safetensors': the checksum of array walk_kappa .* planegraph datasets rings --pack makes it anew"
+    )
+    with pytest.raises(FormatError, match=message):
+        rings.load().verify()
+    assert Rings.reads == 1
+    assert rings.discard_damaged().endswith("it is damaged")
+    assert rings.discard_damaged() == ""  # it does not count any more
+    assert rings.status == "raw files found"
+    rings.load().verify()
+    assert Rings.reads == 2
+
+
+def test_a_damaged_file_that_cannot_be_packed_again_is_not_ready(rings):
+    rings.load()
+    spoil(rings.packed_path())
+    alone = Rings(rings.root / "nowhere", rings.cache)
+    assert alone.status == "ready"
+    assert "walk_kappa" in alone.discard_damaged()
+    assert alone.status == "raw files missing"
+
+
+def test_features_that_are_damaged_are_blamed_on_the_file(rings):
+    rings.task()
+    spoil(rings.packed_path(), "edge_attr", 7)
+    ds = rings.load()
+    with pytest.raises(FormatError, match=r"rings\.safetensors': the checksum of array edge_attr"):
+        Task("rings", ds, edge_features=("categorical", (2,)))
+
+
 def test_an_interrupted_packing_leaves_no_dataset(rings, monkeypatch):
     def fail(*_args, **_options):
         raise KeyboardInterrupt
@@ -102,6 +137,16 @@ def test_walks_without_edge_features_do_not_depend_on_them(rings):
     assert without.edge_attr is None
     assert (with_edges.edge_labels, without.edge_labels) == (("edge_attr",), ())
     assert rings.packed_path(True) != rings.packed_path(False)
+
+
+def test_ready_is_what_is_loaded_by_default(rings):
+    rings.load(False)
+    assert rings.status == "ready without edge features"
+    assert rings.summary["graphs"] == 3
+    rings.load()
+    assert rings.status == "ready"
+    rings.packed_path(False).unlink()
+    assert rings.status == "ready"
 
 
 def test_missing_files_are_named_with_their_place(tmp_path):

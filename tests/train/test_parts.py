@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 import torch
 
+from planegraph.datasets.task import Task
+from planegraph.errors import PlanegraphError
 from planegraph.train.batches import Batches
 from planegraph.train.distributed import World
 from planegraph.train.lanes import groups_of, lanes_of
@@ -150,7 +152,8 @@ def test_metrics():
     assert metric_of(task, raw, y) == 0.875
     many = cubic()
     assert metric_of(many, torch.eye(9)[[0, 1, 2]], torch.tensor([0, 1, 3])) == pytest.approx(2 / 3)
-    binary = regression(kind="binary", metric="accuracy")
+    ds = task.dataset
+    binary = Task("binary", ds.with_y(np.arange(len(ds)) % 2), kind="binary", loss="bce", metric="accuracy")
     assert metric_of(binary, torch.tensor([[1.0], [-1.0]]), torch.tensor([1, 1])) == 0.5
 
 
@@ -162,6 +165,19 @@ def test_lanes_and_groups():
     assert len(groups_of(lanes, 10, False)) == 6
     uneven = replace(task, folds=[task.folds[0], {**task.folds[1], "train": task.folds[1]["train"][:9]}])
     assert [len(g) for g in groups_of(lanes_of(uneven, TrainSettings()), 8, True)] == [1, 1]
+
+
+@pytest.mark.parametrize("folds", [0, 2])
+def test_each_part_must_have_graphs(folds):
+    task = regression(folds=folds)
+    last = task.folds[-1] if folds else task.splits
+    last["valid"] = last.pop("val")
+    where = "part 'val' of fold 1" if folds else "part 'val'"
+    with pytest.raises(PlanegraphError, match=f"task counting: no graphs in {where}; the parts with graphs are train, test, valid"):
+        lanes_of(task, TrainSettings())
+    without = Task("counting", task.dataset, node_features=task.node_features)
+    with pytest.raises(PlanegraphError, match="task counting must have splits or folds"):
+        lanes_of(without, TrainSettings())
 
 
 def test_a_batch_is_no_larger_than_what_there_is():

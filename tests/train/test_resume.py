@@ -17,6 +17,8 @@ import pytest
 import torch
 
 import planegraph as pg
+from planegraph.data import PackedDataset
+from planegraph.data.tables import PackedTables
 from planegraph.nn import PlanEConfig
 from planegraph.train import load_settings, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
@@ -201,6 +203,12 @@ def test_several_groups_are_one_session(tmp_path):
     assert len(read_sessions(tmp_path)) == 1
 
 
+def other_walks(ds: PackedDataset) -> PackedDataset:
+    """The same graphs with other tables of their decomposition: positions in the walks."""
+    tables = PackedTables.from_arrays({**ds.tables, "walk_kappa": np.ones_like(ds.tables.walk_kappa)})
+    return PackedDataset(tables, ds.features, node_labels=ds.node_labels, edge_labels=ds.edge_labels)
+
+
 def test_other_data_are_refused(tmp_path):
     task = regression()
     train(task, small(), tmp_path, device="cpu")
@@ -216,6 +224,7 @@ def test_other_data_are_refused(tmp_path):
         replace(task, loss="mse"),
         replace(task, name="other"),
         replace(task, node_features=("categorical", (7,))),
+        replace(task, dataset=other_walks(task.dataset)),
     ):
         with pytest.raises(SettingsError, match="made of other data"):
             train(other, longer, tmp_path, resume=True, device="cpu")

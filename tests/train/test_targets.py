@@ -137,7 +137,7 @@ def test_targets_are_checked():
         with pytest.raises(PlanegraphError, match=why):
             replace(task, targets=wrong)
     for changes, why in [
-        ({"scale": (1.0,)}, "3 targets need as many scales; found 1"),
+        ({"scale": (1.0,)}, r"3 targets need as many scales, .*; found \(1\.0,\)"),
         ({"outputs": 3}, "outputs=3"),
         ({"dataset": task.dataset.with_y(np.zeros(len(task.dataset)))}, "shape"),
         ({"dataset": task.dataset.with_y(None)}, "no y"),
@@ -185,10 +185,9 @@ def test_a_signal_in_mid_epoch(tmp_path):
 
 def test_what_diverges_is_named(tmp_path):
     task = several()
-    y = task.dataset.y.copy()
-    y[task.splits["train"][3], 1] = np.nan
+    task.dataset.y[task.splits["train"][3], 1] = np.nan  # since it was checked
     with pytest.raises(DivergedError, match=r"^large-seed0: the training loss in step"):
-        train(replace(task, dataset=task.dataset.with_y(y)), settings_for(None), tmp_path, device="cpu")
+        train(task, settings_for(None), tmp_path, device="cpu")
 
 
 def test_other_targets_do_not_go_on(tmp_path):

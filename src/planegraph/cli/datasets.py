@@ -22,7 +22,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
         help="the datasets: sizes, components, whether they are ready",
         description="List the datasets: numbers of graphs, nodes and edges, how many graphs are planar, blocks, S, P and R nodes per "
         "graph, the largest heights of SPQR and block-cut trees, and whether the dataset is ready to be loaded. With names and --pack, "
-        "make them ready: find or download their raw files and pack them.",
+        "make them ready: find or download their raw files and pack them; files that are damaged are packed anew.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -31,7 +31,9 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument(
         "--cache", metavar="FOLDER", help="where packed files lie (default: PLANEGRAPH_CACHE, else the user's cache)"
     )
-    parser.add_argument("--pack", action="store_true", help="pack those that are not ready; a missing raw file is an error")
+    parser.add_argument(
+        "--pack", action="store_true", help="pack those that are not ready or damaged; a missing raw file is an error"
+    )
     parser.add_argument("--no-download", action="store_true", help="with --pack: use only raw files that are there")
     parser.add_argument("--json", action="store_true", help="one JSON object a line per dataset")
     parser.set_defaults(run=run)
@@ -70,9 +72,12 @@ def as_json(dataset: Dataset) -> dict[str, Any]:
 
 
 def _ready(dataset: Dataset) -> bool:
-    """Packs the dataset if need be, with and without edge features where it has any; whether that worked."""
+    """Packs the dataset if need be, or if it is damaged, with and without edge features where it has any; whether that worked."""
     try:
         for edge_features in (True, False) if dataset.has_edge_features else (False,):
+            damage = dataset.discard_damaged(edge_features)
+            if damage:
+                print(f"planegraph: {damage}. Packing it anew", file=sys.stderr)
             dataset.load(edge_features)
     except PlanegraphError as error:
         print(f"planegraph: {error}", file=sys.stderr)
@@ -103,7 +108,7 @@ def _write_table(rows: list[tuple[str, ...]]) -> None:
 
 def _write_missing(datasets: list[Dataset], explain: bool) -> None:
     """What to fetch for those that were asked for by name; else how to ask."""
-    missing = [d for d in datasets if d.status in ("raw files missing", "can be downloaded")]
+    missing = [d for d in datasets if d.status != "ready" and d.how_to_get]
     if missing and not explain:
         sys.stdout.write(
             f"\nplanegraph datasets {missing[0].name} says what to fetch and where to put it; --pack makes datasets ready\n"

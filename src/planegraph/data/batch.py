@@ -21,8 +21,10 @@ import torch
 from torch import Tensor
 
 from .. import _core
+from ..errors import FormatError
 from .collate import Feature, as_ids, collate_index, pad_rows
 from .layout import COUNTS, SECTION_NAMES, Capacity, Layout
+from .packed import PackedDataset
 
 
 class PlanarBatch:
@@ -365,7 +367,12 @@ class Collator:
 
     def __call__(self, ids: Any, capacity: Capacity | None = None, pin: bool = False) -> PlanarBatch:
         ids = as_ids(ids)
-        index, layout, graphs = collate_index(self.tables, ids, self.rows_per_edge, capacity, pin=pin)
+        try:
+            index, layout, graphs = collate_index(self.tables, ids, self.rows_per_edge, capacity, pin=pin)
+        except FormatError:
+            if isinstance(self.ds, PackedDataset):
+                self.ds.verify()  # if the file is damaged the message names it
+            raise
 
         def take(feature: Feature | None, rows: int) -> Tensor | None:
             return None if feature is None else feature.take(ids, rows, pin)

@@ -13,7 +13,7 @@ A copy of the manifest lies beside it as ``<file>.json`` for people and tools; :
 
 Writing goes to a temporary name in the same folder, then to the disk (fsync), then takes the file's name. A writer that dies leaves the
 old file or the new one, and perhaps a file ``.<name>.*.tmp`` that can be deleted. Opening costs O(graphs), plus one pass over the
-bytes (some GB/s) for the checksums unless ``verify=False``.
+bytes (some GB/s) for the checksums unless ``verify=False``; then :meth:`PackedFile.verify` can do that later.
 """
 
 from __future__ import annotations
@@ -23,8 +23,9 @@ import mmap
 import os
 import secrets
 import zlib
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -44,6 +45,7 @@ FORMAT = "planegraph-packed"
 SEAL = "seal"
 _ALIGN = 64
 _MAX_HEADER = 64 * 2**20  # ours have a few kB
+_ADVICE = "Pack the data again, or copy the file again"
 _ATTR = "attrs."  # attribute ``name`` of the graphs is stored as array ``attrs.name``
 
 DTYPES = {
@@ -200,24 +202,53 @@ def _sync_folder(folder: Path) -> None:
 # ---- reading ----------------------------------------------------------------------------------------------------------------
 
 
-def open_packed(path: str | os.PathLike[str], verify: bool = True) -> PackedDataset:
+@dataclass(eq=False, repr=False)
+class PackedFile:
+    """A file as it was mapped: what its manifest says, its arrays, and whether their checksums were compared.
+
+    Args:
+        advice: how to mend the file, for messages.
+    """
+
+    path: str
+    manifest: Mapping[str, Any]
+    arrays: Mapping[str, np.ndarray]
+    advice: str = _ADVICE
+    verified: bool = False
+
+    def verify(self) -> None:
+        """Compares the checksums of all arrays, which reads the whole file; only the first time. FormatError names the file."""
+        if not self.verified:
+            with _naming(self.path, self.advice):
+                _check_sums(self.manifest, self.arrays)
+            self.verified = True
+
+
+def open_packed(path: str | os.PathLike[str], verify: bool = True, advice: str = _ADVICE) -> PackedDataset:
     """Maps a file into memory. Whatever is not exactly what :func:`save` wrote is refused with :class:`planegraph.FormatError`.
 
     Args:
         verify: whether to compare the checksums of all arrays, which reads the whole file once. Without it only the header, sizes
             and offsets are checked.
+        advice: how to mend the file, the end of every message about it.
     """
-    with open(path, "rb") as file:
+    with open(path, "rb") as file, _naming(path, advice):
         size = os.fstat(file.fileno()).st_size
-        try:
-            _check(size >= 8, f"it has {size} bytes and is no safetensors file")
-            buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            manifest, arrays = _read(buffer)
-            if verify:
-                _check_sums(manifest, arrays)
-            return _dataset(manifest, arrays)
-        except FormatError as error:
-            raise FormatError(f"cannot open {os.fspath(path)!r}: {error}") from None
+        _check(size >= 8, f"it has {size} bytes and is no safetensors file")
+        buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        manifest, arrays = _read(buffer)
+        if verify:
+            _check_sums(manifest, arrays)
+        return _dataset(PackedFile(os.fspath(path), manifest, arrays, advice, verified=verify))
+
+
+@contextmanager
+def _naming(path: str | os.PathLike[str], advice: str) -> Iterator[None]:
+    """What is wrong with a file becomes a message that names it and ends with the advice."""
+    try:
+        yield
+    except FormatError as error:
+        raise FormatError(f"cannot open {os.fspath(path)!r}: {error}{'. ' if advice else ''}{advice}") from None
 
 
 def _read(buffer: mmap.mmap) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
@@ -256,11 +287,7 @@ def _find_manifest(header: Mapping[str, Any]) -> dict[str, Any]:
     manifest = _object(text, "the manifest")
     _check(manifest.get("format") == FORMAT, f"its format is {manifest.get('format')!r}, not {FORMAT!r}")
     version = manifest.get("version")
-    _check(
-        version == VERSION,
-        f"it has format version {version!r}; this planegraph reads version {VERSION}. Pack the data again, or use the planegraph "
-        "that wrote it",
-    )
+    _check(version == VERSION, f"it has format version {version!r}; this planegraph reads version {VERSION}")
     return manifest
 
 
@@ -309,14 +336,13 @@ def _check_described(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarra
 def _check_sums(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     for name, array in arrays.items():
         wanted, found = manifest["arrays"][name]["crc32"], zlib.crc32(_bytes(array))
-        _check(
-            wanted == found, f"the checksum of array {name} is {found:08x}, not {wanted:08x}; it is damaged. Copy or pack it again"
-        )
+        _check(wanted == found, f"the checksum of array {name} is {found:08x}, not {wanted:08x}; it is damaged")
 
 
-def _dataset(manifest: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> PackedDataset:
+def _dataset(file: PackedFile) -> PackedDataset:
     from .packed import PackedDataset
 
+    manifest, arrays = file.manifest, file.arrays
     tables = PackedTables.from_arrays(arrays)
     check_offsets(tables)
     labels = manifest.get("labels")
@@ -331,7 +357,7 @@ def _dataset(manifest: Mapping[str, Any], arrays: dict[str, np.ndarray]) -> Pack
     )
     skipped = arrays.get("skipped")
     _check(skipped is not None and skipped.dtype == np.int64 and skipped.ndim == 1, "skipped must hold ids")
-    return PackedDataset(tables, features, node_labels=names[0], edge_labels=names[1], skipped=skipped)
+    return PackedDataset(tables, features, node_labels=names[0], edge_labels=names[1], skipped=skipped, file=file)
 
 
 def _check(condition: bool, message: str) -> None:

@@ -28,6 +28,7 @@ from .tables import PackedTables
 
 if TYPE_CHECKING:
     from .batch import PlanarBatch
+    from .format import PackedFile
 
 OnNonplanar = Literal["raise", "set", "skip"]
 
@@ -37,7 +38,8 @@ class PackedDataset:
 
     Made by :meth:`from_pyg`, :meth:`from_graphs`, :meth:`from_smiles`, :meth:`from_arrays` or :meth:`open`. All arrays are numpy:
     ``x`` (nodes, width), ``edge_attr`` (edges, width) or ``dart_attr`` (edges, 2, width) where directions differ, ``y`` (graphs, ...),
-    ``attrs`` (more arrays with a row per graph). Integers are int32 categories, floats float32 or float64.
+    ``attrs`` (more arrays with a row per graph). Integers are int32 categories, floats float32 or float64. ``file`` is where they were
+    read, None for what was made in memory.
 
     >>> import planegraph as pg
     >>> ds = PackedDataset.from_graphs([pg.families.cycle(5), pg.families.wheel(4)], y=[0.5, 1.0])
@@ -55,8 +57,9 @@ class PackedDataset:
         node_labels: Sequence[str] = (),
         edge_labels: Sequence[str] = (),
         skipped: np.ndarray | None = None,
+        file: PackedFile | None = None,
     ) -> None:
-        self.tables = tables
+        self.tables, self.file = tables, file
         self.features = Features() if features is None else features
         self.node_labels, self.edge_labels = tuple(node_labels), tuple(edge_labels)
         self.skipped = np.empty(0, np.int64) if skipped is None else skipped
@@ -266,13 +269,14 @@ class PackedDataset:
             _select_features(self.features, self.tables, which),
             node_labels=self.node_labels,
             edge_labels=self.edge_labels,
+            file=self.file,
         )
 
     def with_y(self, y: Any) -> PackedDataset:
         """The same graphs with other targets, a row each; everything else is shared."""
         features = replace(self.features, y=as_targets(y, len(self), "y"))
         labels = {"node_labels": self.node_labels, "edge_labels": self.edge_labels}
-        return PackedDataset(self.tables, features, **labels, skipped=self.skipped)
+        return PackedDataset(self.tables, features, **labels, skipped=self.skipped, file=self.file)
 
     def resolve(self, ids: Any) -> np.ndarray:
         """Ids of graphs, int64, from an integer, a slice, a list of integers or a boolean mask; negative ones count from the end."""
@@ -315,11 +319,19 @@ class PackedDataset:
         save(self, path)
 
     @classmethod
-    def open(cls, path: str | PathLike[str], verify: bool = True) -> PackedDataset:
-        """Memory-maps a file that :meth:`save` wrote; see :func:`planegraph.data.format.open_packed`."""
+    def open(cls, path: str | PathLike[str], verify: bool = True, **options: str) -> PackedDataset:
+        """Memory-maps a file that :meth:`save` wrote; options as in :func:`planegraph.data.format.open_packed`."""
         from .format import open_packed
 
-        return open_packed(path, verify)
+        return open_packed(path, verify, **options)
+
+    def verify(self) -> None:
+        """Compares the checksums of the file that all this was read from, if that was not done yet; FormatError if it is damaged."""
+        if self.file is not None:
+            self.file.verify()
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "file": None}  # a copy is in memory, and should not take the whole file along
 
     def __repr__(self) -> str:
         size = self.tables.size

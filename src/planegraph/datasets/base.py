@@ -4,7 +4,7 @@ A packed dataset is ``<name>.safetensors`` in the cache folder, with a note ``<n
 it came from, the version of the reader that read them, and its summary. Loading compares the note with the raw files if these are there
 (some milliseconds), and packs again when they differ; without raw files the packed file is used as it is, so that it can be copied alone
 to another machine. Packing writes to temporary names and renames, the note last: whoever dies in between leaves nothing that is taken for
-a dataset.
+a dataset. Loading does not read the arrays, so it does not see damage in them: a training run compares their checksums first.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from .raw import RawGraphs, check_counts
 from .summary import is_summary, summarise
 from .task import Task
 
-Status = Literal["ready", "can be generated", "raw files found", "can be downloaded", "raw files missing"]
+Status = Literal[
+    "ready", "ready without edge features", "can be generated", "raw files found", "can be downloaded", "raw files missing"
+]
 
 
 class Dataset(ABC):
@@ -80,15 +82,27 @@ class Dataset(ABC):
             verify: whether to compare the checksums of all arrays, which reads the whole file.
         """
         edge_features = self._edges(edge_features)
-        path = self.packed_path(edge_features)
+        path, advice = self.packed_path(edge_features), f"planegraph datasets {self.name} --pack makes it anew"
         if self._note(path) is not None:
             try:
-                return PackedDataset.open(path, verify=verify)
+                return PackedDataset.open(path, verify=verify, advice=advice)
             except FormatError:  # damaged, or of another version of the format
                 if find(self.files, self.root):
                     raise
         self.pack(edge_features)
-        return PackedDataset.open(path, verify=verify)
+        return PackedDataset.open(path, verify=verify, advice=advice)
+
+    def discard_damaged(self, edge_features: bool | None = None) -> str:
+        """Reads the whole packed file, if there is one; if it is damaged it no longer counts as packed, and the text says what is wrong."""
+        path = self.packed_path(edge_features)
+        if self._note(path) is None:
+            return ""
+        try:
+            PackedDataset.open(path, advice="")
+        except FormatError as error:
+            _note_path(path).unlink(missing_ok=True)
+            return str(error)
+        return ""
 
     def pack(self, edge_features: bool | None = None) -> None:
         """Packs the raw files, whether that was done before or not."""
@@ -123,9 +137,14 @@ class Dataset(ABC):
 
     @property
     def status(self) -> Status:
-        """Whether the dataset can be loaded at once, after packing, after a download, or not yet."""
-        if self.summary is not None:
+        """Whether the dataset, as it is loaded by default, can be had at once, after packing, after a download, or not yet.
+
+        Where only the packed file without edge features is there, that is said: with them the dataset must still be packed.
+        """
+        if self._note(self.packed_path()) is not None:
             return "ready"
+        if self.summary is not None:
+            return "ready without edge features"
         missing = find(self.files, self.root)
         if not missing:
             return "raw files found" if self.files else "can be generated"

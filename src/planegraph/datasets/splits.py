@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
+from ..data.features import to_numpy
+from ..errors import PlanegraphError
 from .raw import SPLITS
 
 
@@ -29,3 +34,39 @@ def contiguous_folds(count: int, folds: int = 10) -> list[dict[str, np.ndarray]]
         val = np.array_split(rest, folds)[i]
         result.append({"train": np.setdiff1d(rest, val), "val": val, "test": test})
     return result
+
+
+def part_title(part: str, fold: int | None = None) -> str:
+    """For messages: ``part 'val'``, or ``part 'val' of fold 3``."""
+    return f"part {part!r}" + ("" if fold is None else f" of fold {fold}")
+
+
+def checked_split(task: str, split: Any, graphs: int, fold: int | None = None) -> dict[str, np.ndarray]:
+    """The ids of each part of a split of ``graphs`` graphs; PlanegraphError, which names the task and the part, if they are none.
+
+    >>> checked_split("rings", {"train": [True, False, True], "val": [1]}, 3)["train"].tolist()
+    [0, 2]
+    """
+    if not isinstance(split, Mapping):
+        of = "splits" if fold is None else f"fold {fold}"
+        raise PlanegraphError(f"task {task}: {of} must give ids by {', '.join(SPLITS)}; found {type(split).__name__}")
+    return {part: _ids(f"task {task}: {part_title(part, fold)}", found, graphs) for part, found in split.items()}
+
+
+def _ids(where: str, found: Any, graphs: int) -> np.ndarray:
+    """Ids as int64, from ids or a mask. Nothing is rounded, and integers are never a mask."""
+    ids = to_numpy(found, where)
+    if ids.dtype == bool and ids.shape == (graphs,):
+        return np.flatnonzero(ids)
+    if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
+        raise PlanegraphError(
+            f"{where} must be integers, the ids of graphs, or a boolean mask of length {graphs}; found {ids.dtype}, shape {ids.shape}"
+        )
+    outside = ids[(ids < 0) | (ids >= graphs)]
+    if len(outside):
+        raise PlanegraphError(f"{where} names graph {outside[0]}; there are {graphs}, from 0")
+    if len(ids) == graphs > 2 and ids.max() < 2:
+        raise PlanegraphError(
+            f"{where} holds nothing but 0 and 1, as a mask does; give the ids of its graphs, or the mask as booleans"
+        )
+    return ids.astype(np.int64)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..datasets.splits import part_title
 from ..datasets.task import Split, Task
 from ..errors import PlanegraphError
 from .settings import TrainSettings
@@ -51,25 +52,26 @@ class Lane:
 
 
 def lanes_of(task: Task, settings: TrainSettings) -> list[Lane]:
-    """All lanes of a run: targets times seeds times folds."""
-    if (task.splits is None) == (task.folds is None):
+    """All lanes of a run: targets times seeds times folds.
+
+    A run begins here, so this is where the file of the dataset is verified: nothing is trained on damaged tables.
+    """
+    task.dataset.verify()
+    if task.splits is None and task.folds is None:
         raise PlanegraphError(f"task {task.name} must have splits or folds, one of them")
     splits = [(None, task.splits)] if task.folds is None else list(enumerate(task.folds))
-    checked = [(fold, _checked(task, split)) for fold, split in splits]
+    checked = [(fold, _whole(task, split, fold)) for fold, split in splits]
     seeds = range(settings.seed, settings.seed + settings.seeds)
     return [Lane(seed, fold, split, target) for target in task.targets or (None,) for seed in seeds for fold, split in checked]
 
 
-def _checked(task: Task, split: Split) -> dict[str, np.ndarray]:
-    found = {}
+def _whole(task: Task, split: Split, fold: int | None) -> dict[str, np.ndarray]:
+    """The three parts of a split, each of which must have graphs; their ids were checked when the task was made."""
     for part in PARTS:
-        ids = np.asarray(split.get(part, []), dtype=np.int64)
-        if len(ids) == 0:
-            raise PlanegraphError(f"task {task.name}: no graphs in part {part!r}")
-        if ids.min() < 0 or ids.max() >= len(task.dataset):
-            raise PlanegraphError(f"task {task.name}: part {part!r} names graphs that are not among its {len(task.dataset)}")
-        found[part] = ids
-    return found
+        if len(split.get(part, ())) == 0:
+            there = ", ".join(name for name, ids in split.items() if len(ids)) or "none"
+            raise PlanegraphError(f"task {task.name}: no graphs in {part_title(part, fold)}; the parts with graphs are {there}")
+    return {part: split[part] for part in PARTS}
 
 
 def groups_of(lanes: Sequence[Lane], batch_size: int, together: bool) -> list[list[Lane]]:
