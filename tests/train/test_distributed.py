@@ -33,6 +33,24 @@ def test_statistics_of_norms_are_those_of_all(tmp_path):
     assert np.abs(a["running"] - a["running_average"]).max() > 1e-3
 
 
+def test_each_process_drops_values_of_its_own(tmp_path):
+    """The masks of two processes agree as often as chance has it; after resuming from the one checkpoint each has its own again."""
+    start_two(str(tmp_path), "dropout")
+    start_two(str(tmp_path), "resumed")
+    first, second = (np.load(tmp_path / f"trained{rank}.npz") for rank in (0, 1))
+    masks = [name for name in first if name.startswith("mask")]
+    assert len(masks) == 2
+    np.testing.assert_array_equal(first["weights"], second["weights"])
+    chance = 0.3**2 + 0.7**2
+    for name in masks:
+        alike = (first[name] == second[name]).mean()
+        assert abs(alike - chance) < 5 * np.sqrt(chance * (1 - chance) / first[name].size)
+    for rank, trained in enumerate((first, second)):
+        resumed = np.load(tmp_path / f"resumed{rank}.npz")
+        for name in trained:
+            np.testing.assert_array_equal(resumed[name], trained[name], err_msg=f"{name} of process {rank}")
+
+
 def test_two_processes_are_one_with_the_doubled_batch(tmp_path):
     start_two(str(tmp_path / "two"))
     train(regression(GRAPHS, loss="rmse"), settings(10), tmp_path / "one", device="cpu")

@@ -20,10 +20,14 @@ import planegraph as pg
 from planegraph.nn import PlanEConfig
 from planegraph.train import load_settings, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
+from planegraph.train.distributed import World
 from planegraph.train.errors import DivergedError, SettingsError, Stopped
+from planegraph.train.group import Group
+from planegraph.train.lanes import lanes_of
 from planegraph.train.log import read_log
-from planegraph.train.loop import CHECKPOINT
+from planegraph.train.loop import CHECKPOINT, end_epoch, train_epoch
 from planegraph.train.machine import read_sessions
+from planegraph.train.signals import StopWish
 
 from .tasks import regression, small, stopped_at
 from .worker import settings
@@ -95,6 +99,30 @@ def test_a_signal_in_mid_epoch(tmp_path):
         stopped_at(15, lambda: train(task, settings(), tmp_path / "parts", device="cpu"))
     assert stopped.value.signal == signal.SIGTERM
     assert load_checkpoint(tmp_path / "parts" / CHECKPOINT)[1]["step"] == 3
+    train(task, settings(), tmp_path / "parts", resume=True, device="cpu")
+    assert_same(tmp_path / "whole", tmp_path / "parts")
+
+
+def test_training_draws_from_no_generator():
+    """So a checkpoint needs no state of one: an epoch with dropout, and its validation, leave it as it was."""
+    task, cpu = regression(), torch.device("cpu")
+    group = Group(task, settings(), lanes_of(task, settings().train), cpu, World())
+    before = torch.get_rng_state()
+    with StopWish() as wish:
+        assert train_epoch(group, 0, wish)
+    end_epoch(group, 0)
+    group.batches.close()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_checkpoint_with_states_of_generators_is_read(tmp_path):
+    """Those of earlier versions have them."""
+    task = regression()
+    train(task, settings(), tmp_path / "whole", device="cpu")
+    with pytest.raises(Stopped):
+        stopped_at(15, lambda: train(task, settings(), tmp_path / "parts", device="cpu"))
+    tensors, facts = load_checkpoint(tmp_path / "parts" / CHECKPOINT)
+    save_checkpoint(tmp_path / "parts" / CHECKPOINT, tensors | {"random.cpu": torch.get_rng_state()}, facts)
     train(task, settings(), tmp_path / "parts", resume=True, device="cpu")
     assert_same(tmp_path / "whole", tmp_path / "parts")
 

@@ -1,8 +1,8 @@
 """Checkpoints: one safetensors file with all tensors, and everything else as JSON in its header. Never pickle.
 
 It is written under a temporary name, synced and renamed, so a process that dies leaves the old checkpoint or the new one. Reading it back
-and going on gives the same numbers, on a CPU bit for bit: it holds weights, moments, averages, the best weights, the state of the random
-generators, the memories of the schedules, the capacity, and the step of the epoch.
+and going on gives the same numbers, on a CPU bit for bit: it holds weights, moments, averages, the best weights, seeds and counts of
+dropout, the memories of the schedules, the capacity, and the step of the epoch. No generator is drawn from once the models are made.
 """
 
 from __future__ import annotations

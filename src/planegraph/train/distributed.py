@@ -1,7 +1,8 @@
 """Several processes under torchrun: each takes its share of every step's graphs, and one sum over all of them is exchanged.
 
 Sums of gradients, losses and counts are added up, so a step of K processes is the step of one process with K times the batch size, the
-uneven last batch included. Norms by batch see their own process's graphs only; their running averages are averaged once an epoch.
+uneven last batch included. Norms by batch see their own process's graphs only; their running averages are averaged once an epoch. Dropout
+draws for each process anew, by its rank.
 """
 
 from __future__ import annotations
