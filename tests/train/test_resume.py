@@ -18,6 +18,7 @@ import torch
 
 import planegraph as pg
 from planegraph.nn import PlanEConfig
+from planegraph.report.run_files import read_run
 from planegraph.train import load_settings, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
 from planegraph.train.distributed import World
@@ -163,16 +164,33 @@ def test_an_interrupted_run_does_not_become_shorter(tmp_path):
 
 
 def test_a_lengthened_run_has_no_result_until_it_is_done(tmp_path):
+    """And no predictions: those of the shorter run are not its own."""
     task = regression()
     train(task, small(), tmp_path, device="cpu")
+    assert read_run(tmp_path).tests.keys() == {"seed0"}
     with pytest.raises(Stopped):
         stopped_at(13, lambda: train(task, small(epochs=6), tmp_path, resume=True, device="cpu"))
     assert not (tmp_path / "result.json").exists()
+    assert read_run(tmp_path).tests == {}
     assert len(read_sessions(tmp_path)) == 2
     train(task, small(epochs=6), tmp_path, resume=True, device="cpu")
+    assert read_run(tmp_path).tests.keys() == {"seed0"}
     assert len(read_sessions(tmp_path)) == 3
     train(task, small(epochs=6), tmp_path, resume=True, device="cpu")  # nothing is left to do
     assert len(read_sessions(tmp_path)) == 3
+
+
+def test_predictions_of_a_finished_group_stay(tmp_path):
+    """Stopped in the second group of two, and resumed: the first group's predictions are there in the end, as those of the second."""
+    task, alone = regression(), small(seeds=2, together=False)
+    with pytest.raises(Stopped):
+        stopped_at(5, lambda: train(task, alone, tmp_path, device="cpu"), group=1)
+    assert read_run(tmp_path).tests.keys() == {"seed0"}
+    train(task, alone, tmp_path, resume=True, device="cpu")
+    assert read_run(tmp_path).tests.keys() == {"seed0", "seed1"}
+    with pytest.raises(Stopped):
+        stopped_at(13, lambda: train(task, small(seeds=2, together=False, epochs=6), tmp_path, resume=True, device="cpu"))
+    assert read_run(tmp_path).tests == {}
 
 
 def test_settings_are_those_of_the_result(tmp_path):

@@ -74,9 +74,9 @@ def train(
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
         groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
-        if resume:
-            _check_all(task, settings, groups, folders, world)
-        results, spent, introduced = [], [], False
+        done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
+        left = world.same(min(done) < settings.train.epochs)
+        results, spent = [], []
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
@@ -86,8 +86,8 @@ def train(
                 checkpoint = place(folder, group=k) / CHECKPOINT
                 if world.same(resume and checkpoint.exists()):
                     group.load(checkpoint)
-                if world.first and not introduced:
-                    introduced = _introduce(group, folder)
+                if world.first and k == 0:
+                    _introduce(group, folder, left)
                 results += _run_group(group, k, folder, show, wish, tensorboard)
                 spent.append((group.progress.seconds, {lane.target for lane in lanes}))
         summary = _summary_of_all(task, settings, results, spent, device)
@@ -116,8 +116,9 @@ def refuse_several(folder: Path) -> None:
         raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
 
 
-def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], folders: list[Path], world: World) -> None:
-    """Before anything is changed: all that is there is sound, and of this run."""
+def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], folders: list[Path], world: World) -> list[int]:
+    """Before anything is changed: all that is there is sound, and of this run. Gives the epochs that each group has done."""
+    done = [0] * len(groups)
     for folder in folders:
         read_sessions(folder)
     for k, lanes in enumerate(groups):
@@ -130,7 +131,9 @@ def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], fold
         check_lanes(path, facts, lanes, world.size, task.digest)
         for target, log in _logs(folders[0], k, lanes).items():
             check_log(log, [lane for lane in lanes if lane.target == target], facts["epoch"])
+        done[k] = facts["epoch"]
     world.wait()
+    return done
 
 
 def _logs(out: Path, k: int, lanes: list[Lane]) -> dict[str | None, Path]:
@@ -159,18 +162,24 @@ def _run_group(group: Group, k: int, out: Path, show: bool, wish: StopWish, tens
     return results
 
 
-def _introduce(group: Group, out: Path) -> bool:
-    """Settings and session, for the run and for that of each target; gives whether epochs are left, and then there is no result yet."""
+def _introduce(group: Group, out: Path, left: bool) -> None:
+    """Settings and session, for the run and for that of each target; if epochs are left, there is no result yet."""
     this = session(group.device)
     for target in (None, *(group.task.targets or ())):
         folder, options = place(out, target), {**group.settings.options, **group.task.options_of(target)}
         folder.mkdir(parents=True, exist_ok=True)
-        if group.left or not (folder / MACHINE).exists():
+        if left:
+            _forget_result(folder)
+        if left or not (folder / MACHINE).exists():
             add_session(folder, this)
         save_settings(replace(group.settings, options=options), folder / "settings.yaml")
-        if group.left:
-            (folder / "result.json").unlink(missing_ok=True)
-    return group.left > 0
+
+
+def _forget_result(folder: Path) -> None:
+    """Removes what the end of a shorter run left: the result first, for without it a run is not finished, whatever else is there."""
+    (folder / "result.json").unlink(missing_ok=True)
+    for path in folder.glob("models/*/test.safetensors"):
+        path.unlink()
 
 
 def _save_models(group: Group, out: Path) -> None:
