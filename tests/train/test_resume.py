@@ -19,6 +19,7 @@ import torch
 import planegraph as pg
 from planegraph.nn import PlanEConfig
 from planegraph.report.run_files import read_run
+from planegraph.train import group as group_module
 from planegraph.train import load_settings, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
 from planegraph.train.distributed import World
@@ -180,6 +181,41 @@ def test_a_lengthened_run_has_no_result_until_it_is_done(tmp_path):
     assert len(read_sessions(tmp_path)) == 3
 
 
+def test_a_finished_run_is_left_as_it_is(tmp_path):
+    """Opening it once more changes no file: neither its seconds nor where it was made."""
+    task, options = regression(), small(seeds=2, together=False)
+    result = train(task, options, tmp_path, device="cpu")
+    held = contents(tmp_path)
+    assert train(task, options, tmp_path, resume=True, device="cpu") == result == json.loads(held[tmp_path / "result.json"])
+    assert contents(tmp_path) == held
+    (tmp_path / "result.json").write_text("{")
+    with pytest.raises(pg.FormatError, match=r"result\.json is damaged .* remove it, and --resume writes it anew"):
+        train(task, options, tmp_path, resume=True, device="cpu")
+
+
+def test_a_result_that_was_not_written_is_that_of_the_run(tmp_path, monkeypatch):
+    """The process died before it: another one, elsewhere, tests and says who trained, and for how long."""
+    task, options = regression(), small(seeds=2)
+    result = train(task, options, tmp_path, device="cpu")
+    trained = load_checkpoint(tmp_path / CHECKPOINT)[1]["seconds"]
+    sessions = read_sessions(tmp_path)
+    sessions[-1]["machine"] |= {"device": "another GPU", "torch": "1.2.3"}
+    (tmp_path / "machine.json").write_text(json.dumps({"sessions": sessions}))
+    (tmp_path / "result.json").unlink()
+    make = group_module.make_models
+
+    def slow_set_up(*args):
+        time.sleep(1.0)
+        return make(*args)
+
+    monkeypatch.setattr(group_module, "make_models", slow_set_up)
+    again = train(task, options, tmp_path, resume=True, device="cpu")
+    assert again["lanes"] == result["lanes"]
+    assert (again["device"], again["torch"]) == ("another GPU", "1.2.3")
+    assert trained <= again["seconds"] < trained + 1.0
+    assert read_sessions(tmp_path) == sessions
+
+
 def test_predictions_of_a_finished_group_stay(tmp_path):
     """Stopped in the second group of two, and resumed: the first group's predictions are there in the end, as those of the second."""
     task, alone = regression(), small(seeds=2, together=False)
@@ -284,7 +320,7 @@ def test_tensors_of_another_shape_are_named(tmp_path):
     ):
         save_checkpoint(tmp_path / CHECKPOINT, changed, facts_then)
         with pytest.raises(pg.PlanegraphError, match=words):
-            train(task, small(), tmp_path, resume=True, device="cpu")
+            train(task, small(epochs=5), tmp_path, resume=True, device="cpu")
 
 
 def test_a_default_may_be_spelled_out(tmp_path):
@@ -323,7 +359,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     data = (tmp_path / CHECKPOINT).read_bytes()
     (tmp_path / CHECKPOINT).write_bytes(data[: len(data) // 2])
     with pytest.raises(pg.FormatError, match="no checkpoint"):
-        train(task, small(), tmp_path, resume=True, device="cpu")
+        train(task, small(epochs=5), tmp_path, resume=True, device="cpu")
 
 
 def test_nan_says_where(tmp_path):

@@ -11,7 +11,7 @@ Where each target has a model of its own, the folder ``<target>/`` is that of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -23,16 +23,16 @@ import torch
 
 from ..data.format import replace_files
 from ..datasets.task import Task
-from ..errors import PlanegraphError
+from ..errors import FormatError, PlanegraphError
 from .checkpoint import load_facts, save_checkpoint
 from .distributed import World, default_device, joined
 from .errors import Stopped
 from .group import Group
 from .lanes import Lane, groups_of, lane_name, lanes_of
-from .log import TensorBoard, make_display, read_logs, summary_writer
+from .log import Silent, TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
-from .machine import MACHINE, add_session, read_sessions, session
+from .machine import MACHINE, add_session, machine, read_sessions, session
 from .resuming import check_facts, check_lanes, check_log, check_settings
 from .settings import RunSettings, save_settings
 from .signals import StopWish
@@ -51,7 +51,8 @@ def train(
     """Trains all seeds, folds and targets of a run; gives what ``result.json`` holds.
 
     Args:
-        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it.
+        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it; if that is finished, nothing is
+            changed. A finished run whose ``result.json`` is missing is tested, and gets one.
         show: progress on stderr.
         device: the GPU of this process, if there is one, by default.
         tensorboard: also write TensorBoard's event files, into ``tensorboard/<lane>/`` of the folder.
@@ -76,6 +77,11 @@ def train(
         groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
         done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
         left = world.same(min(done) < settings.train.epochs)
+        kept = None if left else world.same(_kept_result(folders))
+        if kept is not None:
+            if tensorboard and world.first:
+                _write_board(folder, groups, settings.train.epochs)
+            return kept
         results, spent = [], []
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
@@ -90,7 +96,7 @@ def train(
                     _introduce(group, folder, left)
                 results += _run_group(group, k, folder, show, wish, tensorboard)
                 spent.append((group.progress.seconds, {lane.target for lane in lanes}))
-        summary = _summary_of_all(task, settings, results, spent, device)
+        summary = _summary_of_all(task, settings, results, spent, world.same(_made_on(folder, device)))
         if world.first:
             results_of = dict(runs_of(folder, summary)) | {folder: summary}
             replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
@@ -175,6 +181,29 @@ def _introduce(group: Group, out: Path, left: bool) -> None:
         save_settings(replace(group.settings, options=options), folder / "settings.yaml")
 
 
+def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
+    """What the result of a finished run says, the first of these folders; None unless each of them has one."""
+    paths = [folder / "result.json" for folder in folders]
+    if not all(path.exists() for path in paths):
+        return None
+    try:
+        return dict(json.loads(paths[0].read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise FormatError(f"{paths[0]} is damaged ({error}); remove it, and --resume writes it anew") from None
+
+
+def _write_board(out: Path, groups: list[list[Lane]], epochs: int) -> None:
+    """TensorBoard's files of a run that is finished."""
+    for k, lanes in enumerate(groups):
+        TensorBoard(Silent(), out / "tensorboard", read_logs(_logs(out, k, lanes), epochs)).close()
+
+
+def _made_on(out: Path, device: torch.device) -> dict[str, Any]:
+    """The machine that trained last, which is not this one if nothing was left to train."""
+    sessions = read_sessions(out)
+    return machine(device) | (sessions[-1].get("machine", {}) if sessions else {})
+
+
 def _forget_result(folder: Path) -> None:
     """Removes what the end of a shorter run left: the result first, for without it a run is not finished, whatever else is there."""
     (folder / "result.json").unlink(missing_ok=True)
@@ -197,18 +226,19 @@ def _summary_of_all(
     settings: RunSettings,
     results: list[dict[str, Any]],
     spent: list[tuple[float, set[str | None]]],
-    device: torch.device,
+    made_on: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The summary of the run, or of the run of each target; ``together`` then says how many targets share its seconds.
 
     Args:
         spent: the seconds and the targets of each group.
+        made_on: device and PyTorch, as machine.py describes them.
     """
     found = {}
     for target in task.targets or (None,):
         mine = [{name: value for name, value in r.items() if name != "target"} for r in results if r["target"] == target]
         groups = [(seconds, len(targets)) for seconds, targets in spent if target in targets]
-        found[target] = summarise(task.of_target(target), settings, mine, sum(seconds for seconds, _ in groups), device)
+        found[target] = summarise(task.of_target(target), settings, mine, sum(seconds for seconds, _ in groups), made_on)
         together = max(count for _, count in groups)
         found[target] |= {"together": together} if together > 1 else {}
     if task.targets is None:
@@ -224,7 +254,7 @@ def _summary_of_all(
 
 
 def summarise(
-    task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, device: torch.device
+    task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, made_on: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Mean and standard deviation over all lanes, and the lanes themselves."""
     results = sorted(results, key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"]))
@@ -233,11 +263,10 @@ def summarise(
     for part in ("test", "val"):
         values = np.array([r[part] for r in results])
         summary[part] = {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
     return summary | {
         "seconds": round(seconds, 3),
-        "device": name,
-        "torch": torch.__version__,
+        "device": made_on["device"],
+        "torch": made_on["torch"],
         "notes": task.notes,
         "lanes": results,
     }
