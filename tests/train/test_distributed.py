@@ -8,8 +8,12 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
+import torch
 
+from planegraph.errors import PlanegraphError
 from planegraph.train import train
+from planegraph.train.distributed import chosen_device
 from planegraph.train.log import read_log
 
 from .ddp_worker import GRAPHS, settings
@@ -49,6 +53,24 @@ def test_each_process_drops_values_of_its_own(tmp_path):
         resumed = np.load(tmp_path / f"resumed{rank}.npz")
         for name in trained:
             np.testing.assert_array_equal(resumed[name], trained[name], err_msg=f"{name} of process {rank}")
+
+
+def test_cuda_is_the_gpu_of_the_process(monkeypatch):
+    """A plain ``cuda`` under torchrun names one GPU for each process; a GPU with its number is that one."""
+    current = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    assert chosen_device("cuda") == torch.device("cuda")
+    assert chosen_device(None) == torch.device("cuda:0")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    for name in ("cuda", torch.device("cuda"), None):
+        assert chosen_device(name) == torch.device("cuda:1") == current.pop()
+    assert [chosen_device(name) for name in ("cuda:0", "cpu")] == [torch.device("cuda:0"), torch.device("cpu")]
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    with pytest.raises(PlanegraphError, match=r"process 2 of this machine, counted from 0, has no GPU: there are 2"):
+        chosen_device("cuda")
 
 
 def test_two_processes_are_one_with_the_doubled_batch(tmp_path):

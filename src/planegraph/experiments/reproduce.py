@@ -16,7 +16,7 @@ from ..datasets.task import Task
 from ..errors import PlanegraphError
 from ..processes import first_process
 from ..train import train
-from ..train.distributed import default_device
+from ..train.distributed import chosen_device
 from ..train.run import runs_of
 from ..train.settings import RunSettings, load_settings
 from .configs import load_config
@@ -104,12 +104,12 @@ def reproduce_together(names: Sequence[str], plan: Plan, commands: Sequence[str]
 
 def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
     """The names as they are run: on a GPU those to be trained that differ in their target only are together, otherwise each is alone."""
-    device = default_device().type if plan.device is None else plan.device
+    device = chosen_device(plan.device).type
     stacks: dict[str, list[str]] = {}
     for name in names:
         key = name
         wanted = plan.again or not (plan.records / name / "record.json").is_file()
-        if wanted and name not in _MEASURES and not device.startswith("cpu"):
+        if wanted and name not in _MEASURES and device != "cpu":
             settings = _settings(name, plan)
             if isinstance(settings.options.get("target"), str):
                 key = json.dumps(replace(settings, options={**settings.options, "target": None}).to_dict())
@@ -172,12 +172,10 @@ def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan, comman
 
 
 def _measure(name: str, plan: Plan) -> Path | None:
-    import torch
-
     from . import expressiveness, tiger
 
     measure = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}[name]
-    device = default_device() if plan.device is None else torch.device(plan.device)
+    device = chosen_device(plan.device)
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()
     rows, notes = measure(plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))

@@ -17,6 +17,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from ..errors import PlanegraphError
+
 
 @dataclass(frozen=True)
 class World:
@@ -78,8 +80,29 @@ def joined(device: torch.device) -> Iterator[World]:
 
 def default_device() -> torch.device:
     """This process's GPU, or the CPU."""
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    return own_gpu(int(os.environ.get("LOCAL_RANK", "0"))) if torch.cuda.is_available() else torch.device("cpu")
+
+
+def chosen_device(device: torch.device | str | None) -> torch.device:
+    """The device that a name means in this process: None is the default, and ``cuda`` under torchrun is the process's own GPU.
+
+    >>> chosen_device("cpu")
+    device(type='cpu')
+    """
+    if device is None:
+        return default_device()
+    device = torch.device(device)
+    own = os.environ.get("LOCAL_RANK")
+    return own_gpu(int(own)) if device == torch.device("cuda") and own is not None else device
+
+
+def own_gpu(index: int) -> torch.device:
+    """The GPU of this index, made the current one; PlanegraphError if the machine has fewer than its processes need."""
+    if index >= torch.cuda.device_count():
+        raise PlanegraphError(
+            f"process {index} of this machine, counted from 0, has no GPU: there are {torch.cuda.device_count()}. Start as many "
+            "processes (torchrun --nproc-per-node), or use --device cpu"
+        )
+    device = torch.device("cuda", index)
     torch.cuda.set_device(device)
     return device

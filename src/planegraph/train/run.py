@@ -25,7 +25,7 @@ from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
 from .checkpoint import load_facts, save_checkpoint
-from .distributed import World, default_device, joined
+from .distributed import World, chosen_device, joined
 from .errors import Stopped
 from .group import Group
 from .lanes import Lane, groups_of, lane_name, lanes_of
@@ -54,7 +54,7 @@ def train(
         out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it; if that is finished, nothing is
             changed. A finished run whose ``result.json`` is missing is tested, and gets one.
         show: progress on stderr.
-        device: the GPU of this process, if there is one, by default.
+        device: the GPU of this process, if there is one, by default; under torchrun ``cuda`` is the same.
         tensorboard: also write TensorBoard's event files, into ``tensorboard/<lane>/`` of the folder.
 
     >>> import tempfile, planegraph as pg
@@ -67,7 +67,7 @@ def train(
     >>> len(result["lanes"]), result["metric"]
     (2, 'mae')
     """
-    device = default_device() if device is None else torch.device(device)
+    device = chosen_device(device)
     folder = Path(out)
     if tensorboard:
         summary_writer()  # an error now, if it is not there
