@@ -12,8 +12,9 @@ import pytest
 import torch
 
 from planegraph.errors import PlanegraphError
+from planegraph.processes import first_process, process_count, process_rank
 from planegraph.train import train
-from planegraph.train.distributed import chosen_device
+from planegraph.train.distributed import chosen_device, joined
 from planegraph.train.log import read_log
 
 from .ddp_worker import GRAPHS, settings
@@ -53,6 +54,25 @@ def test_each_process_drops_values_of_its_own(tmp_path):
         resumed = np.load(tmp_path / f"resumed{rank}.npz")
         for name in trained:
             np.testing.assert_array_equal(resumed[name], trained[name], err_msg=f"{name} of process {rank}")
+
+
+@pytest.mark.parametrize("environment", [{}, {"RANK": "1"}, {"WORLD_SIZE": "2"}, {"RANK": "0", "WORLD_SIZE": "1"}])
+def test_a_process_that_is_alone_is_the_first(monkeypatch, environment):
+    """What writes files and what speaks is the same process, whatever is left in the environment."""
+    for name in ("RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with joined(torch.device("cpu")) as world:
+        assert (world.size, world.rank) == (process_count(), process_rank()) == (1, 0)
+        assert world.first is first_process() is True
+
+
+def test_one_of_several_processes(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    for rank in range(3):
+        monkeypatch.setenv("RANK", str(rank))
+        assert (process_count(), process_rank(), first_process()) == (3, rank, rank == 0)
 
 
 def test_cuda_is_the_gpu_of_the_process(monkeypatch):

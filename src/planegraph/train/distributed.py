@@ -18,6 +18,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from ..errors import PlanegraphError
+from ..processes import process_count
 
 
 @dataclass(frozen=True)
@@ -67,8 +68,7 @@ class World:
 @contextmanager
 def joined(device: torch.device) -> Iterator[World]:
     """The world that torchrun describes, or this process alone."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
-    if size == 1 or "RANK" not in os.environ:
+    if process_count() == 1:
         yield World()
         return
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
