@@ -21,11 +21,20 @@ from .ddp_worker import GRAPHS, settings
 from .tasks import regression
 
 
-def start_two(*arguments: str) -> None:
+def start_two(*arguments: str, module: str = "train.ddp_worker", good: bool = True) -> subprocess.CompletedProcess:
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "train.ddp_worker"]
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", module]
     run = subprocess.run([sys.executable, *launch, *arguments], env=env, timeout=120, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    assert (run.returncode == 0) == good, run.stderr
+    return run
+
+
+def test_a_folder_in_the_way_is_named_once(tmp_path):
+    """All processes end, the first by the usual exit code, and it says why."""
+    (tmp_path / "result.json").write_text("{}")
+    run = start_two("train", "p3r", "--device", "cpu", "--out", str(tmp_path), module="planegraph", good=False)
+    assert run.stderr.count("already holds a run") == 1
+    assert "exitcode  : 2 " in run.stderr
 
 
 def test_statistics_of_norms_are_those_of_all(tmp_path):

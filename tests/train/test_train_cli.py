@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from planegraph import datasets
+from planegraph import cli, datasets
 from planegraph.cli import main
+from planegraph.errors import PlanegraphError
 from planegraph.train import load_settings
 
 from .tasks import regression
@@ -35,6 +36,39 @@ def test_train(tmp_path, capsys):
     assert (
         main(["train", "counting", "--config", str(out / "settings.yaml"), "--device", "cpu", "--resume", "--out", str(out)]) == 0
     )
+
+
+def as_rank(monkeypatch, rank: int) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", str(rank))
+    monkeypatch.setattr(cli, "_PATIENCE", 0.0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--sett", "x=1"], ["--set", "train.lr=fast"], ["--set", "task=other"], ["--set", "options.colour=3"]],
+    ids=["argparse", "value", "task", "option"],
+)
+def test_what_all_processes_find_is_said_once(tmp_path, capfd, monkeypatch, arguments):
+    for rank in (0, 1):
+        as_rank(monkeypatch, rank)
+        assert main(["train", "counting", "--device", "cpu", "--out", str(tmp_path), *arguments]) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert (err == "") == (rank == 1)
+
+
+def test_what_one_process_finds_is_said_with_its_rank(tmp_path, capfd, monkeypatch):
+    def missing(name, root=None):
+        raise PlanegraphError("there are no files here")
+
+    monkeypatch.setattr(datasets, "get", missing)
+    for rank, who in ((0, ""), (1, "rank 1 of 2: ")):
+        as_rank(monkeypatch, rank)
+        assert main(["train", "counting", "--device", "cpu", "--out", str(tmp_path)]) == 2
+        assert capfd.readouterr().err == f"planegraph: {who}there are no files here\n"
+        assert main(["iso", "C~", "--format", "C~"]) == 2  # not a command of several processes: it may be another one in each
+        assert "invalid choice" in capfd.readouterr().err
 
 
 def test_trouble_is_explained(tmp_path, capsys):

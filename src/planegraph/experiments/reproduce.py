@@ -17,6 +17,7 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from ..train import train
 from ..train.distributed import chosen_device
+from ..train.errors import SettingsError
 from ..train.run import runs_of
 from ..train.settings import RunSettings, load_settings
 from .configs import load_config
@@ -121,11 +122,14 @@ def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
     """The task that the settings name, with their options."""
     from .. import datasets
 
-    dataset = datasets.get(settings.task, data_root)
+    try:
+        dataset = datasets.get(settings.task, data_root)
+    except datasets.UnknownDatasetError as error:
+        raise SettingsError(str(error)) from None
     try:
         return dataset.task(**settings.options)
     except TypeError as error:
-        raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
+        raise SettingsError(f"options of the task {settings.task}: {error}") from None
 
 
 def _settings(name: str, plan: Plan) -> RunSettings:

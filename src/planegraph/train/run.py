@@ -26,7 +26,7 @@ from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
 from .checkpoint import load_facts, save_checkpoint
 from .distributed import World, chosen_device, joined
-from .errors import Stopped
+from .errors import FolderError, Stopped
 from .group import Group
 from .lanes import Lane, groups_of, lane_name, lanes_of
 from .log import Silent, TensorBoard, make_display, read_logs, summary_writer
@@ -276,7 +276,7 @@ def _prepare(folders: list[Path], resume: bool, world: World) -> None:
     """Makes the first folder, that of the run, unless it or that of a target holds what would be lost."""
     problem = world.same(_in_the_way(folders, resume))
     if problem:
-        raise PlanegraphError(problem)
+        raise FolderError(problem)
     if world.first:
         folders[0].mkdir(parents=True, exist_ok=True)
     world.wait()
