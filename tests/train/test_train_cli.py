@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
+import torch
 
 from planegraph import cli, datasets
 from planegraph.cli import main
@@ -36,6 +37,36 @@ def test_train(tmp_path, capsys):
     assert (
         main(["train", "counting", "--config", str(out / "settings.yaml"), "--device", "cpu", "--resume", "--out", str(out)]) == 0
     )
+
+
+def test_out_of_memory_is_no_bug(tmp_path, capsys):
+    wide = ["--set", "model.hidden=100000000", "--device", "cpu", "--out", str(tmp_path / "run")]
+    assert main(["train", "counting", *wide]) == 3
+    err = capsys.readouterr().err
+    assert err.startswith("planegraph: out of memory (tried to allocate ")
+    assert "a smaller train.batch_size, fewer --seeds or a smaller model.hidden" in err
+    assert "bug" not in err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 1 GiB"),
+        RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported later"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("Storage size calculation overflowed with sizes=[10000000000, 10000000000]"),
+    ],
+    ids=["kind", "message", "cublas", "overflow"],
+)
+def test_out_of_memory_on_a_gpu(tmp_path, capsys, monkeypatch, error):
+    def fail(*args, **options):
+        raise error
+
+    monkeypatch.setattr("planegraph.train.train", fail)
+    assert main(["train", "counting", "--device", "cpu", "--out", str(tmp_path / "run")]) == 3
+    err = capsys.readouterr().err
+    assert err.startswith("planegraph: out of memory")
+    assert ("2.50 GiB" in err) == ("2.50 GiB" in str(error))
 
 
 def as_rank(monkeypatch, rank: int) -> None:

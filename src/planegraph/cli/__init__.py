@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import sys
 import time
 import traceback
@@ -106,10 +107,21 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return 3, f"input or output failed: {error}"
     if isinstance(error, MemoryError):
         return 3, "out of memory"
+    if _is_torchs_memory_error(error):
+        wanted = re.search(r"tried to allocate ([\d.]+ \w+)", str(error), re.IGNORECASE)
+        what = f" (tried to allocate {wanted[1]})" if wanted else ""
+        return 3, f"out of memory{what}: a smaller train.batch_size, fewer --seeds or a smaller model.hidden need less"
     if sys.flags.dev_mode:
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return 3, f"internal error, {what} (a bug: please report it; python -X dev -m planegraph ... shows where)"
+
+
+def _is_torchs_memory_error(error: BaseException) -> bool:
+    """Told by name and message, as PyTorch takes a second to import: on a CPU it raises a mere RuntimeError, on a GPU one of a kind."""
+    words = r"can't allocate memory|not enough memory|out of memory|ALLOC_FAILED|size calculation overflowed"
+    named = type(error).__name__ == "OutOfMemoryError"
+    return named or (isinstance(error, RuntimeError) and re.search(words, str(error)) is not None)
 
 
 def _flush_or_drop(stream: TextIO | None) -> None:
