@@ -20,7 +20,7 @@ import planegraph as pg
 from planegraph.nn import PlanEConfig
 from planegraph.report.run_files import read_run
 from planegraph.train import group as group_module
-from planegraph.train import load_settings, train
+from planegraph.train import load_settings, loop, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
 from planegraph.train.distributed import World
 from planegraph.train.errors import DivergedError, SettingsError, Stopped
@@ -365,10 +365,25 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
 def test_nan_says_where(tmp_path):
     task = regression()
     task.dataset.y[task.splits["train"][3]] = float("nan")
-    with pytest.raises(DivergedError, match=r"seed0: the training loss in step \d of 3 of epoch 1 is not a finite number"):
+    words = r"seed0: the training loss in step \d of 3 of epoch 1 is not a finite number.* may help$"
+    with pytest.raises(DivergedError, match=words):
         train(task, small(seeds=2), tmp_path / "a", device="cpu")
     assert not (tmp_path / "a" / CHECKPOINT).exists()
     task = regression()
     task.dataset.y[task.splits["val"][0]] = float("inf")
     with pytest.raises(DivergedError, match="the validation loss after epoch 1"):
         train(task, small(), tmp_path / "b", device="cpu")
+
+
+def test_nan_after_a_checkpoint(tmp_path, monkeypatch):
+    """It is told that there is one, whether this process wrote it or an earlier one."""
+    task, validate = regression(), loop.validate
+
+    def diverges(group, epoch):
+        return validate(group, epoch) if epoch < 2 else group.diverged(group.lanes[0], "the test's loss")
+
+    monkeypatch.setattr(loop, "validate", diverges)
+    for resume in (False, True):
+        with pytest.raises(DivergedError, match=r"may help; the last checkpoint is from before$"):
+            train(task, small(), tmp_path, resume=resume, device="cpu")
+    assert load_checkpoint(tmp_path / CHECKPOINT)[1]["epoch"] == 2

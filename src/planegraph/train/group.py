@@ -58,6 +58,7 @@ class Group:
         self.runner: Runner = Captured(step, predict, self.state, device) if captured else Eager(step, predict, device)
         self.best = Best(len(lanes))
         self.progress = Progress(memories=[train.schedule.start() for _ in lanes])
+        self.is_saved = False  # whether there is a checkpoint
         self._kept: dict[str, list[tuple[PlanarBatch, list[int]]]] = {}
         if world.first:
             self._resident("val")  # now, so that its shapes do not depend on how far the run is
@@ -108,15 +109,17 @@ class Group:
         k = self.lanes.index(lane)
         bad = [n for n, p in self.state.chosen().items() if not torch.isfinite(p if len(self.lanes) == 1 else p[k]).all()]
         weights = f"; no longer finite are {len(bad)} of its tensors, first {bad[0]}" if bad else "; its weights are finite"
+        saved = "; the last checkpoint is from before" if self.is_saved else ""
         raise DivergedError(
             f"{lane.name}: {where} is not a finite number, at learning rate {self.state.rate[k].item():.3g}{weights}. "
-            "A smaller train.lr or train.clip=1 may help; the last checkpoint is from before"
+            f"A smaller train.lr or train.clip=1 may help{saved}"
         )
 
     # ---- files ------------------------------------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
         """Writes the checkpoint; by the first process."""
+        self.is_saved = True
         if not self.world.first:
             return
         tensors = {f"state.{name}": value for name, value in self.state.tensors().items()}
@@ -147,6 +150,7 @@ class Group:
         best = {n.removeprefix("best."): v.to(self.device) for n, v in tensors.items() if n.startswith("best.")}
         self.best.records, self.best.weights = facts["best"], best
         self.progress = Progress(facts["epoch"], facts["step"], facts["seconds"], facts["memories"])
+        self.is_saved = True
         if facts["capacity"] is not None and self.batches.capacity is not None:
             self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
 
