@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from planegraph.errors import FormatError
 from planegraph.train.log import Lines, Log, Table, read_log, read_logs
 
 
@@ -20,6 +23,17 @@ def test_resuming_drops_what_will_be_written_again(tmp_path):
     assert len(read_log(path)) == 6
     Log({None: path}, 2).write(records(3))
     assert [r["epoch"] for r in read_log(path)] == [1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.parametrize("field", [name for name in records(1)[0] if name != "target"])
+def test_a_line_without_one_of_its_fields_is_damaged(tmp_path, field):
+    path = tmp_path / "log.jsonl"
+    Log({None: path}, 0).write(records(1) + records(2))
+    whole = path.read_text().splitlines()
+    for spoilt in ({k: v for k, v in json.loads(whole[2]).items() if k != field}, json.loads(whole[2]) | {field: "much"}):
+        path.write_text("\n".join([*whole[:2], json.dumps(spoilt), *whole[3:]]) + "\n")
+        with pytest.raises(FormatError, match=r"log\.jsonl, line 3, is damaged"):
+            read_log(path)
 
 
 def test_each_target_has_a_log_of_its_own(tmp_path):

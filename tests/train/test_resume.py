@@ -330,7 +330,7 @@ def test_a_default_may_be_spelled_out(tmp_path):
     assert train(task, spelled, tmp_path, resume=True, device="cpu")["lanes"]
 
 
-@pytest.mark.parametrize("line", ["", "5", '{"a": 1}', '{"epoch": 2, "se', "\xff\xfe"])
+@pytest.mark.parametrize("line", ["", "5", '{"a": 1}', '{"epoch": 1}', '{"epoch": 2, "se', "\xff\xfe"])
 def test_a_damaged_line_of_the_log_is_not_lost_silently(tmp_path, line):
     task = regression()
     train(task, small(), tmp_path, device="cpu")

@@ -19,6 +19,7 @@ from ..errors import FormatError, MissingDependencyError
 from .lanes import lane_name, lane_title
 
 Record = dict[str, Any]
+_FIELDS = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "best", "best_epoch", "seconds")
 _ROWS = 20
 
 
@@ -64,10 +65,17 @@ def read_log(path: Path) -> list[Record]:
             if number == len(lines):
                 break
             record = None
-        if not isinstance(record, dict) or not isinstance(record.get("epoch"), int):
+        if not _is_record(record):
             raise FormatError(f"{path}, line {number}, is damaged: {line[:60]!r}. Mend the line, or train in another folder")
         found.append(record)
     return found
+
+
+def _is_record(found: Any) -> bool:
+    """Whether it is a line of the log: an object with each of its fields, all numbers, or null where there may be none."""
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), int) for name in ("epoch", "seed")):
+        return False
+    return all(isinstance(found.get(name, ""), int | float | None) for name in _FIELDS)
 
 
 class Display(Protocol):
