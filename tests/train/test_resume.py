@@ -362,6 +362,34 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
         train(task, small(epochs=5), tmp_path, resume=True, device="cpu")
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_one_bit_of_a_checkpoint(tmp_path, seed):
+    """Whichever of the tensors' bits has changed, also in a later group: nothing is gone on with, and nothing is changed."""
+    task, alone = regression(), {"seeds": 2, "together": False}
+    train(task, small(epochs=1, **alone), tmp_path, device="cpu")
+    path = tmp_path / "group1" / CHECKPOINT
+    data = bytearray(path.read_bytes())
+    start = 8 + int.from_bytes(data[:8], "little")
+    at = int(np.random.default_rng(seed).integers(8 * start, 8 * len(data)))
+    data[at // 8] ^= 1 << at % 8
+    path.write_bytes(data)
+    held = contents(tmp_path)
+    words = r"group1/checkpoint\.safetensors is damaged: the checksum of its tensors is [0-9a-f]{8}, not [0-9a-f]{8}\. Put a copy"
+    with pytest.raises(pg.FormatError, match=words):
+        train(task, small(epochs=2, **alone), tmp_path, resume=True, device="cpu")
+    assert contents(tmp_path) == held
+
+
+def test_a_checkpoint_without_a_checksum_is_read(tmp_path):
+    """As earlier versions wrote it."""
+    train(regression(), small(), tmp_path, device="cpu")
+    path = tmp_path / CHECKPOINT
+    data = path.read_bytes()
+    path.write_bytes(re.sub(rb'\\"crc32\\": (\d+)', lambda m: b'\\"other\\": ' + m[1], data, count=1))
+    assert path.read_bytes() != data
+    assert train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")["lanes"]
+
+
 def test_nan_says_where(tmp_path):
     task = regression()
     task.dataset.y[task.splits["train"][3]] = float("nan")

@@ -24,7 +24,7 @@ import torch
 from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
-from .checkpoint import load_facts, save_checkpoint
+from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World, chosen_device, joined
 from .errors import FolderError, Stopped
 from .group import Group
@@ -131,7 +131,7 @@ def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], fold
         path = place(folders[0], group=k) / CHECKPOINT
         if not path.exists():
             continue
-        facts = load_facts(path)
+        _, facts = load_checkpoint(path)
         check_facts(path, facts)
         check_settings(path, facts, settings)
         check_lanes(path, facts, lanes, world.size, task.digest)
