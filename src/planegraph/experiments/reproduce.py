@@ -156,13 +156,12 @@ def _from_a_stack(name: str, settings: RunSettings, plan: Plan, command: str) ->
 def _train(name: str, settings: RunSettings, plan: Plan) -> list[tuple[Path, dict[str, Any]]]:
     """Trains in the folder ``name`` of the runs; gives the folder and the result of each target, or of all."""
     folder = plan.runs / name
-    if plan.again and (folder / "result.json").exists():  # one that was interrupted is gone on with
-        folder.rename(_aside(folder))
-    if not plan.resume and folder.exists():
+    there = not _put_aside(folder, plan) and folder.exists()
+    if not plan.resume and there:
         raise PlanegraphError(f"{folder} holds a run already; leave out --no-resume to go on with it, or choose other --runs")
     task = task_of(settings, plan.data_root)
     plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
-    result = train(task, settings, folder, resume=folder.exists(), show=plan.show, device=plan.device)
+    result = train(task, settings, folder, resume=there, show=plan.show, device=plan.device)
     return runs_of(folder, result)
 
 
@@ -188,6 +187,19 @@ def _measure(name: str, plan: Plan) -> Path | None:
     record = write_measure(rows, plan.records, name, time.monotonic() - begun, device, notes=notes)
     plan.say(f"{name}: recorded in {record}")
     return record
+
+
+def _put_aside(folder: Path, plan: Plan) -> bool:
+    """Whether the folder is that of a finished run that is to run again: then the first process gives it another name.
+
+    The others need not wait: whether they look before or after that, the folder is not to be gone on with, and there will be no new one
+    before all processes have met in :func:`train`. A run that was interrupted is gone on with.
+    """
+    if not (plan.again and (folder / "result.json").exists()):
+        return False
+    if first_process():
+        folder.rename(_aside(folder))
+    return True
 
 
 def _aside(folder: Path) -> Path:
