@@ -6,7 +6,12 @@ import numpy as np
 
 
 class PlanegraphError(Exception):
-    """The family of all errors that planegraph raises on purpose."""
+    """The family of all errors that planegraph raises on purpose.
+
+    ``alike``: whether each of several processes finds it by itself, so that one of them can speak for all; False if in doubt.
+    """
+
+    alike = False
 
 
 class InvalidGraphError(PlanegraphError, ValueError):

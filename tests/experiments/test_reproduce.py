@@ -10,6 +10,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -72,6 +73,26 @@ def test_a_row(tmp_path, capsys):
     listed = capsys.readouterr().out.splitlines()
     assert [line for line in listed if line.split()[-1] == "records/p3r-baseplane"]
     assert sum("records/" in line for line in listed) == 1
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])
+def test_again_by_several_processes(tmp_path, monkeypatch, order):
+    """Whichever comes first to the folder of the finished run: one gives it another name, and all begin anew."""
+    from planegraph.experiments import reproduce
+
+    begun = []
+    monkeypatch.setattr(reproduce, "task_of", lambda settings, root: SimpleNamespace(name="p3r"))
+    monkeypatch.setattr(reproduce, "train", lambda *args, resume, **options: begun.append(resume) or {})
+    run = tmp_path / "runs" / "p3r-gin"
+    run.mkdir(parents=True)
+    (run / "result.json").write_text("{}")
+    plan = reproduce.Plan(tmp_path / "records", tmp_path / "runs", device="cpu", again=True, say=lambda text: None)
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    for rank in order:
+        monkeypatch.setenv("RANK", str(rank))
+        reproduce._train("p3r-gin", reproduce._settings("p3r-gin", plan), plan)
+    assert begun == [False] * 3
+    assert [path.name for path in (tmp_path / "runs").iterdir()] == ["p3r-gin.1"]
 
 
 def test_killed_and_gone_on_with(tmp_path):

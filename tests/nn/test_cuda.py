@@ -194,14 +194,17 @@ def test_batch_norm_is_that_of_the_cpu(masked, replicas, dtype):
         assert ((a - b.cpu()).abs().max() / scale).item() < limit
 
 
+@pytest.mark.parametrize("share", [0, 3])
 @pytest.mark.parametrize("replicas", [None, 3])
-def test_dropout_is_that_of_the_cpu(replicas):
-    from planegraph.nn.dropout import Dropout
+def test_dropout_is_that_of_the_cpu(replicas, share):
+    from planegraph.nn.dropout import Dropout, set_share
 
     here, lead = Dropout(0.3, replicas), () if replicas is None else (replicas,)
     there = Dropout(0.3, replicas)
     there.load_state_dict(here.state_dict())
     there.cuda()
+    for drop in (here, there):
+        set_share(drop, share)
     x = torch.randn(*lead, 333, 40)
     for _ in range(3):
         assert torch.equal(there(x.cuda()).cpu(), here(x))

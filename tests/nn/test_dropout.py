@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from planegraph.nn.dropout import Dropout, mix
+from planegraph.nn.dropout import Dropout, mix, set_share
 
 
 def module(p: float, seed: int, replicas: int | None = None) -> Dropout:
@@ -37,6 +37,31 @@ def test_places_calls_and_seeds_are_independent():
             assert abs((a[shift:] * a[:-shift]).mean()) < limit
         for b in draws[:i]:
             assert abs((a * b).mean()) < limit
+
+
+def test_shares_are_independent():
+    """Processes that see different graphs drop different values, call by call and shifted by calls too; the first keeps its numbers."""
+    size, draws = (200, 64), {}
+    for share in (0, 1, 2, 7):
+        drop = torch.nn.Sequential(module(0.5, 1))
+        set_share(drop, share)
+        draws[share] = [drop(torch.ones(size)).numpy().ravel() - 1 for _ in range(4)]
+    alone = module(0.5, 1)
+    for mine in draws[0]:
+        assert np.array_equal(mine, alone(torch.ones(size)).numpy().ravel() - 1)
+    limit = 5 / np.sqrt(size[0] * size[1])
+    found = [values for share in draws.values() for values in share]
+    for i, a in enumerate(found):
+        for b in found[:i]:
+            assert abs((a * b).mean()) < limit
+
+
+def test_what_is_dropped_stays_what_it_was():
+    """Resumed runs and published figures rest on these numbers."""
+    drop = module(0.5, 0)
+    drop.seed.fill_(12345)
+    drawn = ["".join("x" if value else "." for value in drop(torch.ones(2, 8)).flatten()) for _ in range(4)]
+    assert drawn == ["xxx.x.xx..x..xx.", "xx.x.x...xxx.xx.", "xxx....xxxx....x", "......x.x...xx.."]
 
 
 def test_evaluation_keeps_all_and_draws_nothing():

@@ -55,6 +55,15 @@ def test_every_epoch_once(tmp_path, together, monkeypatch):
             assert [value for _, value in found] == pytest.approx([value for _, value in wanted], rel=1e-6)
 
 
+def test_of_a_run_that_is_finished(tmp_path):
+    needs_tensorboard()
+    train(regression(), small(seeds=2, together=False), tmp_path, device="cpu")
+    assert not (tmp_path / "tensorboard").exists()
+    train(regression(), small(seeds=2, together=False), tmp_path, tensorboard=True, resume=True, device="cpu")
+    for seed in (0, 1):
+        assert [step for step, _ in scalars(tmp_path / "tensorboard" / f"seed{seed}", "loss")] == [1, 2, 3, 4]
+
+
 def test_what_is_left_of_an_earlier_run_goes(tmp_path):
     needs_tensorboard()
     values = {"seed": 0, "fold": 3, "target": None, "loss": 0.5, "rate": 0.1, "val": None, "val_loss": None}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import signal
 from collections.abc import Callable
 
@@ -56,13 +57,13 @@ def small(task: str = "counting", model_class: str = "BasePlanE", **train) -> Ru
     return settings.from_dict(settings.to_dict() | {"train": settings.to_dict()["train"] | values})
 
 
-def stopped_at(count: int, run: Callable[[], object]) -> None:
-    """Runs with a SIGTERM in the step of this number."""
-    remember = step._remember
+def stopped_at(count: int, run: Callable[[], object], group: int = 0) -> None:
+    """Runs with a SIGTERM in the step of this number of a group."""
+    remember, groups = step._remember, itertools.count()
 
     def signalled(state, *sums):
         remember(state, *sums)
-        if state.count.item() == count:
+        if state.count.item() == count and next(groups) == group:
             signal.raise_signal(signal.SIGTERM)
 
     with pytest.MonkeyPatch.context() as patch:

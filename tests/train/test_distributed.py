@@ -8,19 +8,33 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
+import torch
 
+from planegraph.errors import PlanegraphError
+from planegraph.processes import first_process, process_count, process_rank
 from planegraph.train import train
+from planegraph.train.distributed import chosen_device, joined
 from planegraph.train.log import read_log
 
 from .ddp_worker import GRAPHS, settings
 from .tasks import regression
 
 
-def start_two(*arguments: str) -> None:
+def start_two(*arguments: str, module: str = "train.ddp_worker", good: bool = True) -> subprocess.CompletedProcess:
     env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "train.ddp_worker"]
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", module]
     run = subprocess.run([sys.executable, *launch, *arguments], env=env, timeout=120, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
+    assert (run.returncode == 0) == good, run.stderr
+    return run
+
+
+def test_a_folder_in_the_way_is_named_once(tmp_path):
+    """All processes end, the first by the usual exit code, and it says why."""
+    (tmp_path / "result.json").write_text("{}")
+    run = start_two("train", "p3r", "--device", "cpu", "--out", str(tmp_path), module="planegraph", good=False)
+    assert run.stderr.count("already holds a run") == 1
+    assert "exitcode  : 2 " in run.stderr
 
 
 def test_statistics_of_norms_are_those_of_all(tmp_path):
@@ -31,6 +45,61 @@ def test_statistics_of_norms_are_those_of_all(tmp_path):
         assert len(a[name]) > 0
         np.testing.assert_allclose(a[name], b[name], rtol=1e-12, err_msg=name)
     assert np.abs(a["running"] - a["running_average"]).max() > 1e-3
+
+
+def test_each_process_drops_values_of_its_own(tmp_path):
+    """The masks of two processes agree as often as chance has it; after resuming from the one checkpoint each has its own again."""
+    start_two(str(tmp_path), "dropout")
+    start_two(str(tmp_path), "resumed")
+    first, second = (np.load(tmp_path / f"trained{rank}.npz") for rank in (0, 1))
+    masks = [name for name in first if name.startswith("mask")]
+    assert len(masks) == 2
+    np.testing.assert_array_equal(first["weights"], second["weights"])
+    chance = 0.3**2 + 0.7**2
+    for name in masks:
+        alike = (first[name] == second[name]).mean()
+        assert abs(alike - chance) < 5 * np.sqrt(chance * (1 - chance) / first[name].size)
+    for rank, trained in enumerate((first, second)):
+        resumed = np.load(tmp_path / f"resumed{rank}.npz")
+        for name in trained:
+            np.testing.assert_array_equal(resumed[name], trained[name], err_msg=f"{name} of process {rank}")
+
+
+@pytest.mark.parametrize("environment", [{}, {"RANK": "1"}, {"WORLD_SIZE": "2"}, {"RANK": "0", "WORLD_SIZE": "1"}])
+def test_a_process_that_is_alone_is_the_first(monkeypatch, environment):
+    """What writes files and what speaks is the same process, whatever is left in the environment."""
+    for name in ("RANK", "WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with joined(torch.device("cpu")) as world:
+        assert (world.size, world.rank) == (process_count(), process_rank()) == (1, 0)
+        assert world.first is first_process() is True
+
+
+def test_one_of_several_processes(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "3")
+    for rank in range(3):
+        monkeypatch.setenv("RANK", str(rank))
+        assert (process_count(), process_rank(), first_process()) == (3, rank, rank == 0)
+
+
+def test_cuda_is_the_gpu_of_the_process(monkeypatch):
+    """A plain ``cuda`` under torchrun names one GPU for each process; a GPU with its number is that one."""
+    current = []
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.cuda, "set_device", current.append)
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    assert chosen_device("cuda") == torch.device("cuda")
+    assert chosen_device(None) == torch.device("cuda:0")
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    for name in ("cuda", torch.device("cuda"), None):
+        assert chosen_device(name) == torch.device("cuda:1") == current.pop()
+    assert [chosen_device(name) for name in ("cuda:0", "cpu")] == [torch.device("cuda:0"), torch.device("cpu")]
+    monkeypatch.setenv("LOCAL_RANK", "2")
+    with pytest.raises(PlanegraphError, match=r"process 2 of this machine, counted from 0, has no GPU: there are 2"):
+        chosen_device("cuda")
 
 
 def test_two_processes_are_one_with_the_doubled_batch(tmp_path):

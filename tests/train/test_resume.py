@@ -20,12 +20,18 @@ import planegraph as pg
 from planegraph.data import PackedDataset
 from planegraph.data.tables import PackedTables
 from planegraph.nn import PlanEConfig
-from planegraph.train import load_settings, train
+from planegraph.report.run_files import read_run
+from planegraph.train import group as group_module
+from planegraph.train import load_settings, loop, train
 from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
+from planegraph.train.distributed import World
 from planegraph.train.errors import DivergedError, SettingsError, Stopped
+from planegraph.train.group import Group
+from planegraph.train.lanes import lanes_of
 from planegraph.train.log import read_log
-from planegraph.train.loop import CHECKPOINT
+from planegraph.train.loop import CHECKPOINT, end_epoch, train_epoch
 from planegraph.train.machine import read_sessions
+from planegraph.train.signals import StopWish
 
 from .tasks import regression, small, stopped_at
 from .worker import settings
@@ -101,6 +107,30 @@ def test_a_signal_in_mid_epoch(tmp_path):
     assert_same(tmp_path / "whole", tmp_path / "parts")
 
 
+def test_training_draws_from_no_generator():
+    """So a checkpoint needs no state of one: an epoch with dropout, and its validation, leave it as it was."""
+    task, cpu = regression(), torch.device("cpu")
+    group = Group(task, settings(), lanes_of(task, settings().train), cpu, World())
+    before = torch.get_rng_state()
+    with StopWish() as wish:
+        assert train_epoch(group, 0, wish)
+    end_epoch(group, 0)
+    group.batches.close()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_a_checkpoint_with_states_of_generators_is_read(tmp_path):
+    """Those of earlier versions have them."""
+    task = regression()
+    train(task, settings(), tmp_path / "whole", device="cpu")
+    with pytest.raises(Stopped):
+        stopped_at(15, lambda: train(task, settings(), tmp_path / "parts", device="cpu"))
+    tensors, facts = load_checkpoint(tmp_path / "parts" / CHECKPOINT)
+    save_checkpoint(tmp_path / "parts" / CHECKPOINT, tensors | {"random.cpu": torch.get_rng_state()}, facts)
+    train(task, settings(), tmp_path / "parts", resume=True, device="cpu")
+    assert_same(tmp_path / "whole", tmp_path / "parts")
+
+
 def test_a_finished_run_can_be_lengthened(tmp_path):
     task = regression()
     train(task, settings(), tmp_path / "a", device="cpu")
@@ -137,16 +167,68 @@ def test_an_interrupted_run_does_not_become_shorter(tmp_path):
 
 
 def test_a_lengthened_run_has_no_result_until_it_is_done(tmp_path):
+    """And no predictions: those of the shorter run are not its own."""
     task = regression()
     train(task, small(), tmp_path, device="cpu")
+    assert read_run(tmp_path).tests.keys() == {"seed0"}
     with pytest.raises(Stopped):
         stopped_at(13, lambda: train(task, small(epochs=6), tmp_path, resume=True, device="cpu"))
     assert not (tmp_path / "result.json").exists()
+    assert read_run(tmp_path).tests == {}
     assert len(read_sessions(tmp_path)) == 2
     train(task, small(epochs=6), tmp_path, resume=True, device="cpu")
+    assert read_run(tmp_path).tests.keys() == {"seed0"}
     assert len(read_sessions(tmp_path)) == 3
     train(task, small(epochs=6), tmp_path, resume=True, device="cpu")  # nothing is left to do
     assert len(read_sessions(tmp_path)) == 3
+
+
+def test_a_finished_run_is_left_as_it_is(tmp_path):
+    """Opening it once more changes no file: neither its seconds nor where it was made."""
+    task, options = regression(), small(seeds=2, together=False)
+    result = train(task, options, tmp_path, device="cpu")
+    held = contents(tmp_path)
+    assert train(task, options, tmp_path, resume=True, device="cpu") == result == json.loads(held[tmp_path / "result.json"])
+    assert contents(tmp_path) == held
+    (tmp_path / "result.json").write_text("{")
+    with pytest.raises(pg.FormatError, match=r"result\.json is damaged .* remove it, and --resume writes it anew"):
+        train(task, options, tmp_path, resume=True, device="cpu")
+
+
+def test_a_result_that_was_not_written_is_that_of_the_run(tmp_path, monkeypatch):
+    """The process died before it: another one, elsewhere, tests and says who trained, and for how long."""
+    task, options = regression(), small(seeds=2)
+    result = train(task, options, tmp_path, device="cpu")
+    trained = load_checkpoint(tmp_path / CHECKPOINT)[1]["seconds"]
+    sessions = read_sessions(tmp_path)
+    sessions[-1]["machine"] |= {"device": "another GPU", "torch": "1.2.3"}
+    (tmp_path / "machine.json").write_text(json.dumps({"sessions": sessions}))
+    (tmp_path / "result.json").unlink()
+    make = group_module.make_models
+
+    def slow_set_up(*args):
+        time.sleep(1.0)
+        return make(*args)
+
+    monkeypatch.setattr(group_module, "make_models", slow_set_up)
+    again = train(task, options, tmp_path, resume=True, device="cpu")
+    assert again["lanes"] == result["lanes"]
+    assert (again["device"], again["torch"]) == ("another GPU", "1.2.3")
+    assert trained <= again["seconds"] < trained + 1.0
+    assert read_sessions(tmp_path) == sessions
+
+
+def test_predictions_of_a_finished_group_stay(tmp_path):
+    """Stopped in the second group of two, and resumed: the first group's predictions are there in the end, as those of the second."""
+    task, alone = regression(), small(seeds=2, together=False)
+    with pytest.raises(Stopped):
+        stopped_at(5, lambda: train(task, alone, tmp_path, device="cpu"), group=1)
+    assert read_run(tmp_path).tests.keys() == {"seed0"}
+    train(task, alone, tmp_path, resume=True, device="cpu")
+    assert read_run(tmp_path).tests.keys() == {"seed0", "seed1"}
+    with pytest.raises(Stopped):
+        stopped_at(13, lambda: train(task, small(seeds=2, together=False, epochs=6), tmp_path, resume=True, device="cpu"))
+    assert read_run(tmp_path).tests == {}
 
 
 def test_settings_are_those_of_the_result(tmp_path):
@@ -247,7 +329,7 @@ def test_tensors_of_another_shape_are_named(tmp_path):
     ):
         save_checkpoint(tmp_path / CHECKPOINT, changed, facts_then)
         with pytest.raises(pg.PlanegraphError, match=words):
-            train(task, small(), tmp_path, resume=True, device="cpu")
+            train(task, small(epochs=5), tmp_path, resume=True, device="cpu")
 
 
 def test_a_default_may_be_spelled_out(tmp_path):
@@ -257,7 +339,7 @@ def test_a_default_may_be_spelled_out(tmp_path):
     assert train(task, spelled, tmp_path, resume=True, device="cpu")["lanes"]
 
 
-@pytest.mark.parametrize("line", ["", "5", '{"a": 1}', '{"epoch": 2, "se', "\xff\xfe"])
+@pytest.mark.parametrize("line", ["", "5", '{"a": 1}', '{"epoch": 1}', '{"epoch": 2, "se', "\xff\xfe"])
 def test_a_damaged_line_of_the_log_is_not_lost_silently(tmp_path, line):
     task = regression()
     train(task, small(), tmp_path, device="cpu")
@@ -286,16 +368,59 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     data = (tmp_path / CHECKPOINT).read_bytes()
     (tmp_path / CHECKPOINT).write_bytes(data[: len(data) // 2])
     with pytest.raises(pg.FormatError, match="no checkpoint"):
-        train(task, small(), tmp_path, resume=True, device="cpu")
+        train(task, small(epochs=5), tmp_path, resume=True, device="cpu")
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_one_bit_of_a_checkpoint(tmp_path, seed):
+    """Whichever of the tensors' bits has changed, also in a later group: nothing is gone on with, and nothing is changed."""
+    task, alone = regression(), {"seeds": 2, "together": False}
+    train(task, small(epochs=1, **alone), tmp_path, device="cpu")
+    path = tmp_path / "group1" / CHECKPOINT
+    data = bytearray(path.read_bytes())
+    start = 8 + int.from_bytes(data[:8], "little")
+    at = int(np.random.default_rng(seed).integers(8 * start, 8 * len(data)))
+    data[at // 8] ^= 1 << at % 8
+    path.write_bytes(data)
+    held = contents(tmp_path)
+    words = r"group1/checkpoint\.safetensors is damaged: the checksum of its tensors is [0-9a-f]{8}, not [0-9a-f]{8}\. Put a copy"
+    with pytest.raises(pg.FormatError, match=words):
+        train(task, small(epochs=2, **alone), tmp_path, resume=True, device="cpu")
+    assert contents(tmp_path) == held
+
+
+def test_a_checkpoint_without_a_checksum_is_read(tmp_path):
+    """As earlier versions wrote it."""
+    train(regression(), small(), tmp_path, device="cpu")
+    path = tmp_path / CHECKPOINT
+    data = path.read_bytes()
+    path.write_bytes(re.sub(rb'\\"crc32\\": (\d+)', lambda m: b'\\"other\\": ' + m[1], data, count=1))
+    assert path.read_bytes() != data
+    assert train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")["lanes"]
 
 
 def test_nan_says_where(tmp_path):
     task = regression()
     task.dataset.y[task.splits["train"][3]] = float("nan")
-    with pytest.raises(DivergedError, match=r"seed0: the training loss in step \d of 3 of epoch 1 is not a finite number"):
+    words = r"seed0: the training loss in step \d of 3 of epoch 1 is not a finite number.* may help$"
+    with pytest.raises(DivergedError, match=words):
         train(task, small(seeds=2), tmp_path / "a", device="cpu")
     assert not (tmp_path / "a" / CHECKPOINT).exists()
     task = regression()
     task.dataset.y[task.splits["val"][0]] = float("inf")
     with pytest.raises(DivergedError, match="the validation loss after epoch 1"):
         train(task, small(), tmp_path / "b", device="cpu")
+
+
+def test_nan_after_a_checkpoint(tmp_path, monkeypatch):
+    """It is told that there is one, whether this process wrote it or an earlier one."""
+    task, validate = regression(), loop.validate
+
+    def diverges(group, epoch):
+        return validate(group, epoch) if epoch < 2 else group.diverged(group.lanes[0], "the test's loss")
+
+    monkeypatch.setattr(loop, "validate", diverges)
+    for resume in (False, True):
+        with pytest.raises(DivergedError, match=r"may help; the last checkpoint is from before$"):
+            train(task, small(), tmp_path, resume=resume, device="cpu")
+    assert load_checkpoint(tmp_path / CHECKPOINT)[1]["epoch"] == 2

@@ -50,6 +50,8 @@ def test_yaml_by_hand_and_overrides(tmp_path):
         ("train.lr.x=1", "train.lr has no settings of its own"),
         ("lr", "key.key=value"),
         ("model_class=GAT", "model_class must be one of"),
+        ("train=[]", "train must be a table of settings"),
+        ("train={seed: 1, seed: 2}", "seed is given twice, again in line 1"),
     ],
 )
 def test_what_is_wrong_is_named(override, words):
@@ -57,8 +59,26 @@ def test_what_is_wrong_is_named(override, words):
         RunSettings("zinc").with_overrides([override])
 
 
-@pytest.mark.parametrize("text", ["", "task: [", "- a", "model: {}", "task: zinc\ntrain: 3"])
+@pytest.mark.parametrize(
+    "text", ["", "task: [", "- a", "model: {}", "task: zinc\ntrain: 3", "task: zinc\ntrain: []", "task: zinc\nmodel: []"]
+)
 def test_bad_files(tmp_path, text):
     (tmp_path / "a.yaml").write_text(text)
     with pytest.raises(SettingsError, match=r"a\.yaml"):
         load_settings(tmp_path / "a.yaml")
+
+
+def test_a_key_that_is_there_twice(tmp_path):
+    """The later one does not win in silence; at different places, and by a merge, a key may be there again."""
+    path = tmp_path / "a.yaml"
+    path.write_text("task: zinc\ntrain:\n  seed: 1\n  lr: 0.1\n  'seed': 2\n")
+    with pytest.raises(SettingsError, match=r"a\.yaml: seed is given twice, again in line 5; keep one of them"):
+        load_settings(path)
+    path.write_text("task: zinc\noptions: &all {seed: 1, lr: 2}\ntrain: {<<: *all, seed: 3}\n")
+    settings = load_settings(path)
+    assert (settings.train.seed, settings.train.lr, settings.options["seed"]) == (3, 2, 1)
+
+
+def test_no_settings_are_the_defaults(tmp_path):
+    (tmp_path / "a.yaml").write_text("task: zinc\ntrain:\nmodel:\n")
+    assert load_settings(tmp_path / "a.yaml") == RunSettings("zinc")

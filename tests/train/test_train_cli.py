@@ -6,9 +6,11 @@ import subprocess
 import sys
 
 import pytest
+import torch
 
-from planegraph import datasets
+from planegraph import cli, datasets
 from planegraph.cli import main
+from planegraph.errors import PlanegraphError
 from planegraph.train import load_settings
 
 from .tasks import regression, stopped_at
@@ -38,6 +40,69 @@ def test_train(tmp_path, capsys):
     assert (
         main(["train", "counting", "--config", str(out / "settings.yaml"), "--device", "cpu", "--resume", "--out", str(out)]) == 0
     )
+
+
+def test_out_of_memory_is_no_bug(tmp_path, capsys):
+    wide = ["--set", "model.hidden=100000000", "--device", "cpu", "--out", str(tmp_path / "run")]
+    assert main(["train", "counting", *wide]) == 3
+    err = capsys.readouterr().err
+    assert err.startswith("planegraph: out of memory (tried to allocate ")
+    assert "a smaller train.batch_size, fewer --seeds or a smaller model.hidden" in err
+    assert "bug" not in err
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        torch.OutOfMemoryError("CUDA out of memory. Tried to allocate 2.50 GiB. GPU 0 has a total capacity of 1 GiB"),
+        RuntimeError("CUDA error: out of memory\nCUDA kernel errors might be reported later"),
+        RuntimeError("CUDA error: CUBLAS_STATUS_ALLOC_FAILED when calling `cublasCreate(handle)`"),
+        RuntimeError("Storage size calculation overflowed with sizes=[10000000000, 10000000000]"),
+    ],
+    ids=["kind", "message", "cublas", "overflow"],
+)
+def test_out_of_memory_on_a_gpu(tmp_path, capsys, monkeypatch, error):
+    def fail(*args, **options):
+        raise error
+
+    monkeypatch.setattr("planegraph.train.train", fail)
+    assert main(["train", "counting", "--device", "cpu", "--out", str(tmp_path / "run")]) == 3
+    err = capsys.readouterr().err
+    assert err.startswith("planegraph: out of memory")
+    assert ("2.50 GiB" in err) == ("2.50 GiB" in str(error))
+
+
+def as_rank(monkeypatch, rank: int) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    monkeypatch.setenv("RANK", str(rank))
+    monkeypatch.setattr(cli, "_PATIENCE", 0.0)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--sett", "x=1"], ["--set", "train.lr=fast"], ["--set", "task=other"], ["--set", "options.colour=3"]],
+    ids=["argparse", "value", "task", "option"],
+)
+def test_what_all_processes_find_is_said_once(tmp_path, capfd, monkeypatch, arguments):
+    for rank in (0, 1):
+        as_rank(monkeypatch, rank)
+        assert main(["train", "counting", "--device", "cpu", "--out", str(tmp_path), *arguments]) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert (err == "") == (rank == 1)
+
+
+def test_what_one_process_finds_is_said_with_its_rank(tmp_path, capfd, monkeypatch):
+    def missing(name, root=None):
+        raise PlanegraphError("there are no files here")
+
+    monkeypatch.setattr(datasets, "get", missing)
+    for rank, who in ((0, ""), (1, "rank 1 of 2: ")):
+        as_rank(monkeypatch, rank)
+        assert main(["train", "counting", "--device", "cpu", "--out", str(tmp_path)]) == 2
+        assert capfd.readouterr().err == f"planegraph: {who}there are no files here\n"
+        assert main(["iso", "C~", "--format", "C~"]) == 2  # not a command of several processes: it may be another one in each
+        assert "invalid choice" in capfd.readouterr().err
 
 
 def test_trouble_is_explained(tmp_path, capsys):

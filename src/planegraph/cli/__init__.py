@@ -11,14 +11,18 @@ import argparse
 import contextlib
 import io
 import os
+import re
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from typing import TextIO
 
+from ..processes import first_process
 from . import canon, datasets, decompose, iso, report, reproduce, tables, train
 from .exit_codes import TRAINING
 from .formats import StreamError, UsageError
+from .messages import complain
 
 EXIT_CODES = """\
 exit codes:
@@ -31,10 +35,19 @@ exit codes:
   141  whoever read the output went away
   143  train and reproduce: stopped by SIGTERM, and saved
 """
+_PATIENCE = 5.0  # seconds
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
+    code = _answer(argv)
+    if code and _is_one_of_several(argv):
+        time.sleep(_PATIENCE)  # torchrun ends the others as soon as one has failed: let the first say why
+    return code
+
+
+def _answer(argv: Sequence[str] | None) -> int:
+    """What :func:`main` returns; all that is to be said is said."""
     _prepare_streams()
     try:
         code = _run(argv)
@@ -45,22 +58,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         code, message = _explain(error)
     _flush_or_drop(sys.stdout)
     if message:
-        _complain(message)
+        complain(message)
     _flush_or_drop(sys.stderr)
     return code
 
 
 def _run(argv: Sequence[str] | None) -> int:
     try:
-        args = _parser().parse_args(argv)
+        args = _parsed(argv)
         if sys.stdout is None and not getattr(args, "quiet", False):
             raise StreamError("standard output is closed; redirect it to a file or to /dev/null")
         return args.run(args)
     except SystemExit as stop:  # argparse, after --help, --version or wrong usage
         return stop.code
     except UsageError as error:
-        _complain(str(error))
+        complain(str(error), error.alike)
         return 2
+
+
+def _is_one_of_several(argv: Sequence[str] | None) -> bool:
+    """Whether this process runs a command together with others, and is not the first of them."""
+    words = sys.argv[1:] if argv is None else argv
+    return not first_process() and list(words[:1]) in (["train"], ["reproduce"])
+
+
+def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The arguments; of several processes the first prints what argparse has to say."""
+    if not _is_one_of_several(argv):
+        return _parser().parse_args(argv)
+    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        return _parser().parse_args(argv)
 
 
 def _prepare_streams() -> None:
@@ -83,15 +110,21 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return 3, f"input or output failed: {error}"
     if isinstance(error, MemoryError):
         return 3, "out of memory"
+    if _is_torchs_memory_error(error):
+        wanted = re.search(r"tried to allocate ([\d.]+ \w+)", str(error), re.IGNORECASE)
+        what = f" (tried to allocate {wanted[1]})" if wanted else ""
+        return 3, f"out of memory{what}: a smaller train.batch_size, fewer --seeds or a smaller model.hidden need less"
     if sys.flags.dev_mode:
         traceback.print_exception(error)
     what = " ".join(f"{type(error).__name__}: {error}".split())
     return 3, f"internal error, {what} (a bug: please report it; python -X dev -m planegraph ... shows where)"
 
 
-def _complain(message: str) -> None:
-    with contextlib.suppress(OSError):  # nobody is left to be told
-        print(f"planegraph: {message}", file=sys.stderr)
+def _is_torchs_memory_error(error: BaseException) -> bool:
+    """Told by name and message, as PyTorch takes a second to import: on a CPU it raises a mere RuntimeError, on a GPU one of a kind."""
+    words = r"can't allocate memory|not enough memory|out of memory|ALLOC_FAILED|size calculation overflowed"
+    named = type(error).__name__ == "OutOfMemoryError"
+    return named or (isinstance(error, RuntimeError) and re.search(words, str(error)) is not None)
 
 
 def _flush_or_drop(stream: TextIO | None) -> None:

@@ -9,7 +9,7 @@ from .formats import UsageError
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     """Adds it; the value is ``args.device``, None by default."""
-    parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one)")
+    parser.add_argument("--device", help="cpu, cuda, cuda:1 (default: a GPU if there is one; each process its own)")
 
 
 def check_device(device: str | None) -> None:

@@ -34,7 +34,15 @@ _CHUNK_LINES, _CHUNK_BYTES = 4096, 1 << 22
 
 
 class UsageError(Exception):
-    """Ends the command with exit code 2."""
+    """Ends the command with exit code 2.
+
+    Args:
+        alike: whether each of several processes finds it by itself; see :func:`planegraph.cli.messages.complain`.
+    """
+
+    def __init__(self, message: str, alike: bool = False) -> None:
+        super().__init__(message)
+        self.alike = alike
 
 
 class StreamError(Exception):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from .device import add_device, check_device
 from .formats import UsageError
+from .messages import complain
 from .overrides import add_overrides
 
 if TYPE_CHECKING:
@@ -65,10 +67,10 @@ def run(args: argparse.Namespace) -> int:
         if args.from_run or args.name:
             return _from_run(args)
         if not args.table:
-            raise UsageError("which table? planegraph reproduce --list shows them")
+            raise UsageError("which table? planegraph reproduce --list shows them", alike=True)
         return _reproduce(args)
     except PlanegraphError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(str(error), error.alike) from None
 
 
 def _reproduce(args: argparse.Namespace) -> int:
@@ -92,7 +94,7 @@ def _reproduce(args: argparse.Namespace) -> int:
         except (DivergedError, PlanegraphError) as error:
             if len(stacks) == 1 and not isinstance(error, DivergedError):
                 raise
-            _complain(f"{name}: {error}")
+            complain(f"{name}: {error}", error.alike)
             failed = 3 if isinstance(error, DivergedError) else failed or 2
     if first_process():
         sys.stdout.write(_tables(args))
@@ -105,7 +107,7 @@ def _plan(args: argparse.Namespace) -> Plan:
 
     check_device(args.device)
     if not 2 <= args.nodes <= len(COUNTS):
-        raise UsageError(f"--nodes must be from 2 to {len(COUNTS)}; found {args.nodes}")
+        raise UsageError(f"--nodes must be from 2 to {len(COUNTS)}; found {args.nodes}", alike=True)
     return Plan(
         Path(args.records),
         Path(args.runs),
@@ -116,7 +118,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         args.again,
         not args.quiet,
         {"expressiveness": {"nodes": args.nodes}},
-        (lambda text: None) if args.quiet else _complain,
+        (lambda text: None) if args.quiet else partial(complain, alike=True),
     )
 
 
@@ -168,8 +170,3 @@ def _command(args: argparse.Namespace, name: str) -> str:
     words += [word for override in args.overrides for word in ("--set", override)]
     words += ["--device", args.device] if args.device else []
     return shlex.join(words)
-
-
-def _complain(text: str) -> None:
-    if first_process():
-        print(f"planegraph: {text}", file=sys.stderr, flush=True)

@@ -11,6 +11,7 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from .device import add_device, check_device
 from .formats import UsageError
+from .messages import complain
 from .overrides import add_overrides
 
 if TYPE_CHECKING:
@@ -53,13 +54,13 @@ def run(args: argparse.Namespace) -> int:
         options["tensorboard"] = args.tensorboard
         result = train(task_of(settings, args.data), settings, out, **options)
     except Stopped as stop:
-        _say(str(stop))
+        complain(str(stop), stop.alike)
         return 128 + (stop.signal or 2)
     except DivergedError as error:
-        _say(f"diverged: {error}")
+        complain(f"diverged: {error}", error.alike)
         return 3
     except PlanegraphError as error:
-        raise UsageError(str(error)) from None
+        raise UsageError(str(error), error.alike) from None
     if first_process():
         for folder, of_target in runs_of(out, result):
             sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
@@ -85,7 +86,8 @@ def _report(out: str) -> str:
     try:
         return f"report: {write_report(out)}\n"
     except Exception as error:
-        _say(f"the run is complete, but its report could not be written ({type(error).__name__}: {error}); planegraph report {out}")
+        what = f"{type(error).__name__}: {error}"
+        complain(f"the run is complete, but its report could not be written ({what}); planegraph report {out}")
         return ""
 
 
@@ -94,11 +96,11 @@ def _settings(args: argparse.Namespace) -> RunSettings:
 
     settings = _read(args.config) if args.config else RunSettings(args.task)
     if settings.task != args.task:
-        raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}")
+        raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}", alike=True)
     seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
     settings = settings.with_overrides([*args.overrides, *seeds])
     if settings.task != args.task:
-        raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for")
+        raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for", alike=True)
     return settings
 
 
@@ -108,9 +110,4 @@ def _read(config: str) -> RunSettings:
     try:
         return load_settings(config)
     except OSError as error:
-        raise UsageError(f"cannot read --config {config}: {error.strerror or error}") from None
-
-
-def _say(message: str) -> None:
-    if first_process():
-        print(f"planegraph: {message}", file=sys.stderr)
+        raise UsageError(f"cannot read --config {config}: {error.strerror or error}", alike=True) from None

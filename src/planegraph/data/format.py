@@ -112,7 +112,7 @@ def _arrays_of(ds: PackedDataset) -> dict[str, np.ndarray]:
 
 def _manifest(ds: PackedDataset, arrays: Mapping[str, np.ndarray]) -> dict[str, Any]:
     described = {
-        name: {"dtype": _CODES[a.dtype.newbyteorder("<")], "shape": list(a.shape), "crc32": zlib.crc32(_bytes(a))}
+        name: {"dtype": _CODES[a.dtype.newbyteorder("<")], "shape": list(a.shape), "crc32": checksum(a)}
         for name, a in sorted(arrays.items())
     }
     tables = ("node", "edge", "walk", "spqr", "block", "cut")
@@ -145,6 +145,16 @@ def _header(arrays: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> by
 
 def _bytes(array: np.ndarray) -> memoryview:
     return memoryview(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8))
+
+
+def checksum(array: np.ndarray, before: int = 0) -> int:
+    """The CRC-32 of an array's bytes as they lie in a file; ``before``: that of what stands in front of it.
+
+    >>> digits = np.frombuffer(b"123456789", np.uint8)
+    >>> f"{checksum(digits):08x}", checksum(digits[4:], checksum(digits[:4])) == checksum(digits)
+    ('cbf43926', True)
+    """
+    return zlib.crc32(_bytes(array), before)
 
 
 def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], Any]]) -> None:
@@ -335,7 +345,7 @@ def _check_described(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarra
 
 def _check_sums(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
     for name, array in arrays.items():
-        wanted, found = manifest["arrays"][name]["crc32"], zlib.crc32(_bytes(array))
+        wanted, found = manifest["arrays"][name]["crc32"], checksum(array)
         _check(wanted == found, f"the checksum of array {name} is {found:08x}, not {wanted:08x}; it is damaged")
 
 

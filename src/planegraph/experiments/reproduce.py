@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import PlanegraphError
 from ..processes import first_process
 from ..train import train
-from ..train.distributed import default_device
+from ..train.distributed import chosen_device
 from ..train.run import runs_of
 from ..train.settings import RunSettings, load_settings
 from ..train.tasks import task_of
@@ -104,12 +104,12 @@ def reproduce_together(names: Sequence[str], plan: Plan, commands: Sequence[str]
 
 def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
     """The names as they are run: on a GPU those to be trained that differ in their target only are together, otherwise each is alone."""
-    device = default_device().type if plan.device is None else plan.device
+    device = chosen_device(plan.device).type
     stacks: dict[str, list[str]] = {}
     for name in names:
         key = name
         wanted = plan.again or not (plan.records / name / "record.json").is_file()
-        if wanted and name not in _MEASURES and not device.startswith("cpu"):
+        if wanted and name not in _MEASURES and device != "cpu":
             settings = _settings(name, plan)
             if isinstance(settings.options.get("target"), str):
                 key = json.dumps(replace(settings, options={**settings.options, "target": None}).to_dict())
@@ -141,13 +141,12 @@ def _from_a_stack(name: str, settings: RunSettings, plan: Plan, command: str) ->
 def _train(name: str, settings: RunSettings, plan: Plan) -> list[tuple[Path, dict[str, Any]]]:
     """Trains in the folder ``name`` of the runs; gives the folder and the result of each target, or of all."""
     folder = plan.runs / name
-    if plan.again and (folder / "result.json").exists():  # one that was interrupted is gone on with
-        folder.rename(_aside(folder))
-    if not plan.resume and folder.exists():
+    there = not _put_aside(folder, plan) and folder.exists()
+    if not plan.resume and there:
         raise PlanegraphError(f"{folder} holds a run already; leave out --no-resume to go on with it, or choose other --runs")
     task = task_of(settings, plan.data_root)
     plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
-    result = train(task, settings, folder, resume=folder.exists(), show=plan.show, device=plan.device)
+    result = train(task, settings, folder, resume=there, show=plan.show, device=plan.device)
     return runs_of(folder, result)
 
 
@@ -161,12 +160,10 @@ def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan, comman
 
 
 def _measure(name: str, plan: Plan) -> Path | None:
-    import torch
-
     from . import expressiveness, tiger
 
     measure = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}[name]
-    device = default_device() if plan.device is None else torch.device(plan.device)
+    device = chosen_device(plan.device)
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()
     rows, notes = measure(plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
@@ -175,6 +172,19 @@ def _measure(name: str, plan: Plan) -> Path | None:
     record = write_measure(rows, plan.records, name, time.monotonic() - begun, device, notes=notes)
     plan.say(f"{name}: recorded in {record}")
     return record
+
+
+def _put_aside(folder: Path, plan: Plan) -> bool:
+    """Whether the folder is that of a finished run that is to run again: then the first process gives it another name.
+
+    The others need not wait: whether they look before or after that, the folder is not to be gone on with, and there will be no new one
+    before all processes have met in :func:`train`. A run that was interrupted is gone on with.
+    """
+    if not (plan.again and (folder / "result.json").exists()):
+        return False
+    if first_process():
+        folder.rename(_aside(folder))
+    return True
 
 
 def _aside(folder: Path) -> Path:

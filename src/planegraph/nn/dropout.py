@@ -1,8 +1,9 @@
-"""Dropout that draws from a hash instead of a generator: what is dropped depends on the module's seed, how often it has been called and the
-place of a value, and on nothing else.
+"""Dropout that draws from a hash instead of a generator: what is dropped depends on the module's seed, how often it has been called, which
+share of the graphs it sees (one of several processes sees a share) and the place of a value, and on nothing else.
 
 So the replicas of a stack drop what they would drop alone, padded or not (real rows come first), a captured step draws anew at each replay,
-and a resumed run goes on as if it had not stopped: seed and count are buffers, saved with the weights.
+and a resumed run goes on as if it had not stopped: seed and count are buffers, saved with the weights. The share is not saved, as all
+processes read one file.
 """
 
 from __future__ import annotations
@@ -16,11 +17,19 @@ except ImportError:
     triton_dropout = None
 
 _WORD = 0xFFFFFFFF
+_COUNT, _SHARE, _PLACE = 0x9E3779B1, 0xC2B2AE35, 0x9E3779B1  # odd, so that no two counts, shares or places give one word
 
 
 def make_dropout(p: float, replicas: int | None) -> Dropout | None:
     """The module, or None where nothing is dropped."""
     return Dropout(p, replicas) if p else None
+
+
+def set_share(module: nn.Module, share: int) -> None:
+    """Lets all dropout in a module draw for this share; 0, as at first, for a process that is alone or the first."""
+    for part in module.modules():
+        if isinstance(part, Dropout):
+            part.share = share
 
 
 class Dropout(nn.Module):
@@ -34,7 +43,7 @@ class Dropout(nn.Module):
 
     def __init__(self, p: float, replicas: int | None = None) -> None:
         super().__init__()
-        self.p, lead = p, () if replicas is None else (replicas,)
+        self.p, self.share, lead = p, 0, () if replicas is None else (replicas,)
         self.register_buffer("seed", torch.randint(0, _WORD, lead))
         self.register_buffer("count", torch.zeros(lead, dtype=torch.int64))
 
@@ -43,7 +52,8 @@ class Dropout(nn.Module):
             return x
         with torch.no_grad():
             self.count += 1
-            factors = self._factors(x, mix(self.seed + 0x9E3779B1 * self.count))
+            key = mix(torch.add(self.seed, self.count, alpha=_COUNT) + _SHARE * self.share)
+            factors = self._factors(x, key)
         return x * factors
 
     def _factors(self, x: Tensor, key: Tensor) -> Tensor:
@@ -52,7 +62,7 @@ class Dropout(nn.Module):
         if x.is_cuda and triton_dropout is not None:
             return triton_dropout.factors(x, key, threshold, factor)
         places = torch.arange(x.shape[-2] * x.shape[-1], device=x.device).view(x.shape[-2:])
-        drawn = mix(places * 0x9E3779B1 + key[..., None, None])
+        drawn = mix(places * _PLACE + key[..., None, None])
         return torch.where(drawn >= threshold, factor, 0.0).to(x.dtype)
 
     def extra_repr(self) -> str:

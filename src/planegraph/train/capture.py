@@ -82,7 +82,6 @@ class Captured:
 
     def _captured(self, run: Callable[[], Any]) -> tuple[torch.cuda.CUDAGraph, Any]:
         kept = {name: value.clone() for name, value in self.state.tensors().items()}
-        random = torch.cuda.get_rng_state(self.device)
         side = torch.cuda.Stream(self.device)
         side.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(side):
@@ -91,7 +90,6 @@ class Captured:
         torch.cuda.current_stream(self.device).wait_stream(side)
         for name, value in self.state.tensors().items():
             value.copy_(kept[name])
-        torch.cuda.set_rng_state(random, self.device)
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):  # the loader pins memory meanwhile
             out = run()

@@ -1,7 +1,8 @@
 """Several processes under torchrun: each takes its share of every step's graphs, and one sum over all of them is exchanged.
 
 Sums of gradients, losses and counts are added up, so a step of K processes is the step of one process with K times the batch size, the
-uneven last batch included. Norms by batch see their own process's graphs only; their running averages are averaged once an epoch.
+uneven last batch included. Norms by batch see their own process's graphs only; their running averages are averaged once an epoch. Dropout
+draws for each process anew, by its rank.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from typing import Any
 import torch
 import torch.distributed as dist
 from torch import Tensor
+
+from ..errors import PlanegraphError
+from ..processes import process_count
 
 
 @dataclass(frozen=True)
@@ -64,8 +68,7 @@ class World:
 @contextmanager
 def joined(device: torch.device) -> Iterator[World]:
     """The world that torchrun describes, or this process alone."""
-    size = int(os.environ.get("WORLD_SIZE", "1"))
-    if size == 1 or "RANK" not in os.environ:
+    if process_count() == 1:
         yield World()
         return
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
@@ -77,8 +80,29 @@ def joined(device: torch.device) -> Iterator[World]:
 
 def default_device() -> torch.device:
     """This process's GPU, or the CPU."""
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    device = torch.device("cuda", int(os.environ.get("LOCAL_RANK", "0")))
+    return own_gpu(int(os.environ.get("LOCAL_RANK", "0"))) if torch.cuda.is_available() else torch.device("cpu")
+
+
+def chosen_device(device: torch.device | str | None) -> torch.device:
+    """The device that a name means in this process: None is the default, and ``cuda`` under torchrun is the process's own GPU.
+
+    >>> chosen_device("cpu")
+    device(type='cpu')
+    """
+    if device is None:
+        return default_device()
+    device = torch.device(device)
+    own = os.environ.get("LOCAL_RANK")
+    return own_gpu(int(own)) if device == torch.device("cuda") and own is not None else device
+
+
+def own_gpu(index: int) -> torch.device:
+    """The GPU of this index, made the current one; PlanegraphError if the machine has fewer than its processes need."""
+    if index >= torch.cuda.device_count():
+        raise PlanegraphError(
+            f"process {index} of this machine, counted from 0, has no GPU: there are {torch.cuda.device_count()}. Start as many "
+            "processes (torchrun --nproc-per-node), or use --device cpu"
+        )
+    device = torch.device("cuda", index)
     torch.cuda.set_device(device)
     return device

@@ -13,6 +13,7 @@ from torch import Tensor
 from ..data.batch import PlanarBatch
 from ..data.layout import Capacity
 from ..datasets.task import Task
+from ..nn.dropout import set_share
 from .batches import Batches, join
 from .best import Best
 from .capture import Captured
@@ -49,6 +50,7 @@ class Group:
         self.tasks = [by_target[lane.target] for lane in lanes]
         train, captured = settings.train, device.type == "cuda"
         self.model = make_models(task, settings, lanes).to(device)
+        set_share(self.model, world.rank)
         self.state = State(self.model, train)
         self.batches = Batches(task.dataset, lanes, train.batch_size, captured or len(lanes) > 1, device, world)
         step = TrainingStep(task, self.state, world, columns_of(task, lanes, device))
@@ -56,10 +58,10 @@ class Group:
         self.runner: Runner = Captured(step, predict, self.state, device) if captured else Eager(step, predict, device)
         self.best = Best(len(lanes))
         self.progress = Progress(memories=[train.schedule.start() for _ in lanes])
+        self.is_saved = False  # whether there is a checkpoint
         self._kept: dict[str, list[tuple[PlanarBatch, list[int]]]] = {}
         if world.first:
             self._resident("val")  # now, so that its shapes do not depend on how far the run is
-        torch.manual_seed(lanes[0].seed + 1_000_003 * world.rank)  # dropout
 
     @property
     def left(self) -> int:
@@ -107,22 +109,21 @@ class Group:
         k = self.lanes.index(lane)
         bad = [n for n, p in self.state.chosen().items() if not torch.isfinite(p if len(self.lanes) == 1 else p[k]).all()]
         weights = f"; no longer finite are {len(bad)} of its tensors, first {bad[0]}" if bad else "; its weights are finite"
+        saved = "; the last checkpoint is from before" if self.is_saved else ""
         raise DivergedError(
             f"{lane.name}: {where} is not a finite number, at learning rate {self.state.rate[k].item():.3g}{weights}. "
-            "A smaller train.lr or train.clip=1 may help; the last checkpoint is from before"
+            f"A smaller train.lr or train.clip=1 may help{saved}"
         )
 
     # ---- files ------------------------------------------------------------------------------------------------------------------
 
     def save(self, path: Path) -> None:
         """Writes the checkpoint; by the first process."""
+        self.is_saved = True
         if not self.world.first:
             return
         tensors = {f"state.{name}": value for name, value in self.state.tensors().items()}
         tensors |= {f"best.{name}": value for name, value in self.best.weights.items()}
-        tensors["random.cpu"] = torch.get_rng_state()
-        if self.device.type == "cuda":
-            tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
         capacity = self.batches.capacity
         facts = {
             "settings": self.settings.complete(),
@@ -143,17 +144,13 @@ class Group:
         tensors, facts = load_checkpoint(path)
         own = {f"state.{name}": value for name, value in self.state.tensors().items()}
         kept = self.state.chosen() if any(facts["best"]) else {}
-        kept = {f"best.{name}": value for name, value in kept.items()} | {"random.cpu": torch.get_rng_state()}
-        check_tensors(path, tensors, own | kept)
+        check_tensors(path, tensors, own | {f"best.{name}": value for name, value in kept.items()})
         for name, value in own.items():
             value.copy_(tensors[name])
         best = {n.removeprefix("best."): v.to(self.device) for n, v in tensors.items() if n.startswith("best.")}
         self.best.records, self.best.weights = facts["best"], best
-        if self.world.first:
-            torch.set_rng_state(tensors["random.cpu"])
-        if self.device.type == "cuda" and "random.cuda" in tensors:
-            torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
         self.progress = Progress(facts["epoch"], facts["step"], facts["seconds"], facts["memories"])
+        self.is_saved = True
         if facts["capacity"] is not None and self.batches.capacity is not None:
             self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
 

@@ -19,7 +19,8 @@ from ..errors import FormatError, MissingDependencyError
 from .lanes import lane_name, lane_title
 
 Record = dict[str, Any]
-_ROWS = 20
+_FIELDS = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "best", "best_epoch", "seconds")
+_AROUND = 7  # lines of a table beside those of the lanes: title, three of the head, the mean, the border below, the time left
 
 
 class Log:
@@ -64,10 +65,17 @@ def read_log(path: Path) -> list[Record]:
             if number == len(lines):
                 break
             record = None
-        if not isinstance(record, dict) or not isinstance(record.get("epoch"), int):
+        if not _is_record(record):
             raise FormatError(f"{path}, line {number}, is damaged: {line[:60]!r}. Mend the line, or train in another folder")
         found.append(record)
     return found
+
+
+def _is_record(found: Any) -> bool:
+    """Whether it is a line of the log: an object with each of its fields, all numbers, or null where there may be none."""
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), int) for name in ("epoch", "seed")):
+        return False
+    return all(isinstance(found.get(name, ""), int | float | None) for name in _FIELDS)
 
 
 class Display(Protocol):
@@ -110,7 +118,7 @@ class Lines(Silent):
 
 
 class Table(Silent):
-    """A table that is drawn anew after every epoch; needs rich."""
+    """A table that is drawn anew after every epoch, with as many lanes as the terminal has room for; needs rich."""
 
     def __init__(self, title: str) -> None:
         from rich.console import Console
@@ -122,14 +130,19 @@ class Table(Silent):
 
     def show(self, records: list[Record], epochs: int, left: float) -> None:
         from rich.table import Table as RichTable
+        from rich.text import Text
 
-        table = RichTable(title=self.title, caption=f"time left {_duration(left)}")
+        title = Text(self.title, no_wrap=True, overflow="ellipsis")
+        table = RichTable(title=title, caption=f"time left {_duration(left)}")
         for name in ("run", "epoch", "loss", "validation", "best", "rate"):
-            table.add_column(name, justify="left" if name == "run" else "right")
-        for r in records[:_ROWS]:
+            table.add_column(name, justify="left" if name == "run" else "right", no_wrap=True)
+        shown = _shown(len(records), self.live.console.height - _AROUND)
+        for r in records[:shown]:
             name = lane_title(r["seed"], r["fold"], r["target"])
             best = "" if r["best"] is None else f"{_number(r['best'])} ({r['best_epoch']})"
             table.add_row(name, f"{r['epoch']}/{epochs}", _number(r["loss"]), _number(r["val"]), best, _number(r["rate"]))
+        if shown < len(records):
+            table.add_row(f"… and {len(records) - shown} more")
         if len(records) > 1:
             means = {name: _number(_mean(records, name)) for name in ("loss", "val", "best", "rate")}
             table.add_row(f"mean of {len(records)}", f"{records[0]['epoch']}/{epochs}", *means.values(), style="bold")
@@ -137,6 +150,15 @@ class Table(Silent):
 
     def close(self) -> None:
         self.live.stop()
+
+
+def _shown(lanes: int, room: int) -> int:
+    """How many lanes have a line of their own, where there is room for so many lines; if not all, a line says how many are left out.
+
+    >>> _shown(3, 18), _shown(18, 18), _shown(30, 18), _shown(30, -2)
+    (3, 18, 17, 0)
+    """
+    return lanes if lanes <= room else max(room - 1, 0)
 
 
 class TensorBoard:

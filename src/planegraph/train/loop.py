@@ -33,7 +33,8 @@ def train_group(
     """
     progress, epochs = group.progress, group.settings.train.epochs
     log = Log(logs, progress.epoch) if group.world.first else None
-    saved, begun, before = time.monotonic(), group.born, progress.seconds  # the set-up counts
+    saved, before = time.monotonic(), progress.seconds
+    begun = group.born if group.left else saved  # the set-up counts, if something is trained
     first_epoch = progress.epoch
     for epoch in range(progress.epoch, epochs):
         finished = train_epoch(group, epoch, wish)

@@ -11,7 +11,7 @@ Where each target has a model of its own, the folder ``<target>/`` is that of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -23,16 +23,16 @@ import torch
 
 from ..data.format import replace_files
 from ..datasets.task import Task
-from ..errors import PlanegraphError
-from .checkpoint import load_facts, save_checkpoint
-from .distributed import World, default_device, joined
-from .errors import Stopped
+from ..errors import FormatError, PlanegraphError
+from .checkpoint import load_checkpoint, save_checkpoint
+from .distributed import World, chosen_device, joined
+from .errors import FolderError, Stopped
 from .group import Group
 from .lanes import Lane, groups_of, lane_name, lanes_of
-from .log import TensorBoard, make_display, read_logs, summary_writer
+from .log import Silent, TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
-from .machine import MACHINE, add_session, read_sessions, session
+from .machine import MACHINE, add_session, machine, read_sessions, session
 from .resuming import check_facts, check_lanes, check_log, check_settings
 from .settings import RunSettings, save_settings
 from .signals import StopWish
@@ -51,9 +51,10 @@ def train(
     """Trains all seeds, folds and targets of a run; gives what ``result.json`` holds.
 
     Args:
-        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it.
+        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it; if that is finished, nothing is
+            changed. A finished run whose ``result.json`` is missing is tested, and gets one.
         show: progress on stderr.
-        device: the GPU of this process, if there is one, by default.
+        device: the GPU of this process, if there is one, by default; under torchrun ``cuda`` is the same.
         tensorboard: also write TensorBoard's event files, into ``tensorboard/<lane>/`` of the folder.
 
     >>> import tempfile, planegraph as pg
@@ -66,7 +67,7 @@ def train(
     >>> len(result["lanes"]), result["metric"]
     (2, 'mae')
     """
-    device = default_device() if device is None else torch.device(device)
+    device = chosen_device(device)
     folder = Path(out)
     if tensorboard:
         summary_writer()  # an error now, if it is not there
@@ -74,9 +75,14 @@ def train(
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
         groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
-        if resume:
-            _check_all(task, settings, groups, folders, world)
-        results, spent, introduced = [], [], False
+        done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
+        left = world.same(min(done) < settings.train.epochs)
+        kept = None if left else world.same(_kept_result(folders))
+        if kept is not None:
+            if tensorboard and world.first:
+                _write_board(folder, groups, settings.train.epochs)
+            return kept
+        results, spent = [], []
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
@@ -86,11 +92,11 @@ def train(
                 checkpoint = place(folder, group=k) / CHECKPOINT
                 if world.same(resume and checkpoint.exists()):
                     group.load(checkpoint)
-                if world.first and not introduced:
-                    introduced = _introduce(group, folder)
+                if world.first and k == 0:
+                    _introduce(group, folder, left)
                 results += _run_group(group, k, folder, show, wish, tensorboard)
                 spent.append((group.progress.seconds, {lane.target for lane in lanes}))
-        summary = _summary_of_all(task, settings, results, spent, device)
+        summary = _summary_of_all(task, settings, results, spent, world.same(_made_on(folder, device)))
         if world.first:
             results_of = dict(runs_of(folder, summary)) | {folder: summary}
             replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
@@ -116,21 +122,24 @@ def refuse_several(folder: Path) -> None:
         raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
 
 
-def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], folders: list[Path], world: World) -> None:
-    """Before anything is changed: all that is there is sound, and of this run."""
+def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], folders: list[Path], world: World) -> list[int]:
+    """Before anything is changed: all that is there is sound, and of this run. Gives the epochs that each group has done."""
+    done = [0] * len(groups)
     for folder in folders:
         read_sessions(folder)
     for k, lanes in enumerate(groups):
         path = place(folders[0], group=k) / CHECKPOINT
         if not path.exists():
             continue
-        facts = load_facts(path)
+        _, facts = load_checkpoint(path)
         check_facts(path, facts)
         check_settings(path, facts, settings)
         check_lanes(path, facts, lanes, world.size, task.digest)
         for target, log in _logs(folders[0], k, lanes).items():
             check_log(log, [lane for lane in lanes if lane.target == target], facts["epoch"])
+        done[k] = facts["epoch"]
     world.wait()
+    return done
 
 
 def _logs(out: Path, k: int, lanes: list[Lane]) -> dict[str | None, Path]:
@@ -159,18 +168,47 @@ def _run_group(group: Group, k: int, out: Path, show: bool, wish: StopWish, tens
     return results
 
 
-def _introduce(group: Group, out: Path) -> bool:
-    """Settings and session, for the run and for that of each target; gives whether epochs are left, and then there is no result yet."""
+def _introduce(group: Group, out: Path, left: bool) -> None:
+    """Settings and session, for the run and for that of each target; if epochs are left, there is no result yet."""
     this = session(group.device)
     for target in (None, *(group.task.targets or ())):
         folder, options = place(out, target), {**group.settings.options, **group.task.options_of(target)}
         folder.mkdir(parents=True, exist_ok=True)
-        if group.left or not (folder / MACHINE).exists():
+        if left:
+            _forget_result(folder)
+        if left or not (folder / MACHINE).exists():
             add_session(folder, this)
         save_settings(replace(group.settings, options=options), folder / "settings.yaml")
-        if group.left:
-            (folder / "result.json").unlink(missing_ok=True)
-    return group.left > 0
+
+
+def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
+    """What the result of a finished run says, the first of these folders; None unless each of them has one."""
+    paths = [folder / "result.json" for folder in folders]
+    if not all(path.exists() for path in paths):
+        return None
+    try:
+        return dict(json.loads(paths[0].read_text(encoding="utf-8")))
+    except (ValueError, TypeError) as error:
+        raise FormatError(f"{paths[0]} is damaged ({error}); remove it, and --resume writes it anew") from None
+
+
+def _write_board(out: Path, groups: list[list[Lane]], epochs: int) -> None:
+    """TensorBoard's files of a run that is finished."""
+    for k, lanes in enumerate(groups):
+        TensorBoard(Silent(), out / "tensorboard", read_logs(_logs(out, k, lanes), epochs)).close()
+
+
+def _made_on(out: Path, device: torch.device) -> dict[str, Any]:
+    """The machine that trained last, which is not this one if nothing was left to train."""
+    sessions = read_sessions(out)
+    return machine(device) | (sessions[-1].get("machine", {}) if sessions else {})
+
+
+def _forget_result(folder: Path) -> None:
+    """Removes what the end of a shorter run left: the result first, for without it a run is not finished, whatever else is there."""
+    (folder / "result.json").unlink(missing_ok=True)
+    for path in folder.glob("models/*/test.safetensors"):
+        path.unlink()
 
 
 def _save_models(group: Group, out: Path) -> None:
@@ -188,18 +226,19 @@ def _summary_of_all(
     settings: RunSettings,
     results: list[dict[str, Any]],
     spent: list[tuple[float, set[str | None]]],
-    device: torch.device,
+    made_on: Mapping[str, Any],
 ) -> dict[str, Any]:
     """The summary of the run, or of the run of each target; ``together`` then says how many targets share its seconds.
 
     Args:
         spent: the seconds and the targets of each group.
+        made_on: device and PyTorch, as machine.py describes them.
     """
     found = {}
     for target in task.targets or (None,):
         mine = [{name: value for name, value in r.items() if name != "target"} for r in results if r["target"] == target]
         groups = [(seconds, len(targets)) for seconds, targets in spent if target in targets]
-        found[target] = summarise(task.of_target(target), settings, mine, sum(seconds for seconds, _ in groups), device)
+        found[target] = summarise(task.of_target(target), settings, mine, sum(seconds for seconds, _ in groups), made_on)
         together = max(count for _, count in groups)
         found[target] |= {"together": together} if together > 1 else {}
     if task.targets is None:
@@ -215,7 +254,7 @@ def _summary_of_all(
 
 
 def summarise(
-    task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, device: torch.device
+    task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, made_on: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Mean and standard deviation over all lanes, and the lanes themselves."""
     results = sorted(results, key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"]))
@@ -224,11 +263,10 @@ def summarise(
     for part in ("test", "val"):
         values = np.array([r[part] for r in results])
         summary[part] = {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
-    name = torch.cuda.get_device_name(device) if device.type == "cuda" else "cpu"
     return summary | {
         "seconds": round(seconds, 3),
-        "device": name,
-        "torch": torch.__version__,
+        "device": made_on["device"],
+        "torch": made_on["torch"],
         "notes": task.notes,
         "lanes": results,
     }
@@ -238,7 +276,7 @@ def _prepare(folders: list[Path], resume: bool, world: World) -> None:
     """Makes the first folder, that of the run, unless it or that of a target holds what would be lost."""
     problem = world.same(_in_the_way(folders, resume))
     if problem:
-        raise PlanegraphError(problem)
+        raise FolderError(problem)
     if world.first:
         folders[0].mkdir(parents=True, exist_ok=True)
     world.wait()

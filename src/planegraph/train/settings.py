@@ -129,7 +129,8 @@ class RunSettings:
         """From what :meth:`to_dict` gives, or a part of it."""
         given = dict(_mapping("settings", values))
         _check_keys("", given, cls)
-        train = dict(_mapping("train", given.pop("train", None) or {}))
+        part = given.pop("train", None)
+        train = dict(_mapping("train", {} if part is None else part))
         _check_keys("train.", train, TrainSettings)
         if "schedule" in train:
             train["schedule"] = schedule_from_dict(train["schedule"])
@@ -191,6 +192,8 @@ def _override(values: dict[str, Any], override: str) -> None:
         at[name] = _yaml().load(text, _loader())
     except _yaml().YAMLError:
         raise SettingsError(f"{override!r}: the value is no YAML") from None
+    except SettingsError as error:
+        raise SettingsError(f"{override!r}: {error}") from None
 
 
 def _check_keys(prefix: str, given: Mapping[str, Any], cls: type) -> None:
@@ -242,13 +245,19 @@ def _yaml() -> Any:
 
 
 def _loader() -> Any:
-    """A safe loader for which 1e-3 is a number: YAML 1.1, which PyYAML follows, wants 1.0e-3."""
+    """A safe loader for which 1e-3 is a number: YAML 1.1, which PyYAML follows, wants 1.0e-3. It refuses a key that is there twice."""
     import re
 
     yaml = _yaml()
 
     class Loader(yaml.SafeLoader):
-        pass
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node, seen = super().compose_mapping_node(anchor), set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                if key.value in seen:
+                    raise SettingsError(f"{key.value} is given twice, again in line {key.start_mark.line + 1}; keep one of them")
+                seen.add(key.value)
+            return node
 
     number = re.compile(r"^[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))

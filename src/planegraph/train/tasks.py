@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from ..datasets.task import Task
-from ..errors import PlanegraphError
+from .errors import SettingsError
 from .settings import RunSettings
 
 
 def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
-    """The task that the settings name, with their options; PlanegraphError if there is no such dataset or option."""
+    """The task that the settings name, with their options; SettingsError if there is no such dataset or option."""
     from .. import datasets
 
-    dataset = datasets.get(settings.task, data_root)
+    try:
+        dataset = datasets.get(settings.task, data_root)
+    except datasets.UnknownDatasetError as error:
+        raise SettingsError(str(error)) from None
     try:
         return dataset.task(**settings.options)
     except TypeError as error:
-        raise PlanegraphError(f"options of the task {settings.task}: {error}") from None
+        raise SettingsError(f"options of the task {settings.task}: {error}") from None
