@@ -471,7 +471,7 @@ def test_last_rates(schedule):
 def test_predictions_may_not_vanish(runs, tmp_path, kind):
     record = write_record(runs[kind], tmp_path, "small")
     (record / "predictions.csv").unlink()
-    with pytest.raises(RecordError, match=r"predictions\.csv: it is missing; remove the record"):
+    with pytest.raises(RecordError, match=r"predictions\.csv: it is missing"):
         read_record(record).check()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -65,6 +66,9 @@ def test_a_row(tmp_path, capsys):
     assert "--again runs it anew" in capsys.readouterr().err
     assert (tmp_path / "records/p3r-baseplane/record.json").read_bytes() == before
 
+    (tmp_path / "records/p3r-baseplane/result.json").write_text("{}")  # a broken one is named, and --again replaces it
+    assert main(arguments("p3r-baseplane", 3)) == 2
+    assert "--again" in capsys.readouterr().err
     assert main([*arguments("p3r-baseplane", 2), "-q", "--again"]) == 0
     assert read_record("records/p3r-baseplane").settings.train.epochs == 2
     assert (tmp_path / "runs/p3r-baseplane.1/result.json").exists()
@@ -133,6 +137,9 @@ def test_a_run_from_elsewhere(runs, tmp_path, capsys):
     assert record.facts["sessions"] == sessions
     assert record.facts["machine"] == sessions[-1]["machine"]
     assert "train.epochs=4" in record.facts["overrides"]
+    again = shlex.split(record.facts["command"])  # makes it, where there is its config
+    assert again[:5] == ["planegraph", "reproduce", "zinc12k", "--only", "zinc12k-gin"]
+    assert again[5:] == [word for override in record.facts["overrides"] for word in ("--set", override)]
     assert "train.epochs=4" in Path("docs/results.md").read_text()
     (tmp_path / "empty").mkdir()
     for wrong, words in (

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 from functools import partial
 from pathlib import Path
@@ -165,8 +164,6 @@ def _listing(records: Path) -> str:
 
 
 def _command(args: argparse.Namespace, name: str) -> str:
-    """The command that makes this record; folders are the reader's own."""
-    words = ["planegraph", "reproduce", args.table, "--only", name]
-    words += [word for override in args.overrides for word in ("--set", override)]
-    words += ["--device", args.device] if args.device else []
-    return shlex.join(words)
+    from ..experiments.published import reproduce_command
+
+    return reproduce_command(name, args.overrides, args.device) or ""

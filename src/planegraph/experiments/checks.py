@@ -249,7 +249,7 @@ def _check_predictions(record: Record) -> None:
     names = [lane_name(lane) for lane in record.result["lanes"]]
     if not record.predictions:
         missing = keeps_predictions(record.result)
-        _require(record, "predictions.csv", not missing, "it is missing; remove the record, and planegraph reproduce makes it anew")
+        _require(record, "predictions.csv", not missing, "it is missing")
         return
     columns = list(record.predictions)
     _require(record, "predictions.csv", columns == ["id", "true", *names], f"its columns are not id, true, {', '.join(names)}")

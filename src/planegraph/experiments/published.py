@@ -7,6 +7,8 @@ tables named in ``source``; the bars are this project's own. Accuracies and ROC-
 
 from __future__ import annotations
 
+import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -252,3 +254,19 @@ TABLE_NAMES = (*(table.name for table in TABLES), *(measure.name for measure in 
 def config_names_of(name: str) -> list[str]:
     """The configs of a table, in its order; none for what is measured."""
     return [row.name for table in TABLES if table.name == name for row in table.rows]
+
+
+def reproduce_command(name: str, overrides: Sequence[str] = (), device: str | None = None) -> str | None:
+    """The command that makes the record of a row; folders are the reader's own. None if no table has it.
+
+    >>> reproduce_command("p3r-gin", ["train.epochs=3"])
+    'planegraph reproduce p3r --only p3r-gin --set train.epochs=3'
+    """
+    tables = [table.name for table in TABLES if name in config_names_of(table.name)]
+    tables += [measure.name for measure in MEASURES if measure.name == name]
+    if not tables:
+        return None
+    words = ["planegraph", "reproduce", tables[0], "--only", name]
+    words += [word for override in overrides for word in ("--set", override)]
+    words += ["--device", device] if device else []
+    return shlex.join(words)

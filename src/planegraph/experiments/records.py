@@ -41,6 +41,7 @@ from ..train.models import MODELS
 from ..train.run import refuse_several
 from ..train.settings import RunSettings, load_settings, save_settings
 from .configs import config_names, differences
+from .published import reproduce_command
 
 LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
 _WHOLE = ("epoch", "seed", "fold")
@@ -95,7 +96,8 @@ def write_record(
     add up.
 
     Args:
-        command: what made it; that of the run's last session by default.
+        command: what makes it; by default ``planegraph reproduce`` with the config of that name and what differs from it or, where there is
+            no such config, the command of the run's last session. What was typed stands in ``sessions``.
         note: what a reader of the tables should know of this run.
     """
     run, folder = Path(run_folder), _place(records_root, name)
@@ -155,17 +157,18 @@ def _of_run(run: Path, folder: Path, name: str, command: str | None) -> Record:
         settings = load_settings(run / "settings.yaml")
     sessions = _sessions(run)
     log, result = _log(run), _read_json(run / "result.json")
+    others = differences(settings, name) if name in config_names() else []
     with damage_named(run / "result.json", RecordError):
         facts = {
             "name": name,
             "kind": "train",
             **{key: sessions[-1][key] for key in _SESSION},
             "dirty": any(s["dirty"] for s in sessions),
-            "command": command or sessions[-1]["command"],
+            "command": command or reproduce_command(name, others) or sessions[-1]["command"],
             "seconds": result["seconds"],
             "lanes": len(result["lanes"]),
             "parameters": _parameters(run, result),
-            "overrides": differences(settings, name) if name in config_names() else [],
+            "overrides": others,
             "sessions": sessions,
         }
         return Record(folder, facts, result, settings, log, _predictions(run, result))
@@ -283,10 +286,13 @@ def read_record(folder: str | PathLike[str]) -> Record:
 
 def checked_record(folder: str | PathLike[str]) -> Record:
     """The record of a folder, checked; RecordError, whatever its files hold instead of one."""
-    with damage_named(folder, RecordError, "planegraph reproduce --again makes it anew"):
-        record = read_record(folder)
-        record.check()
-        return record
+    try:
+        with damage_named(folder, RecordError):
+            record = read_record(folder)
+            record.check()
+            return record
+    except RecordError as error:
+        raise RecordError(f"{error}; planegraph reproduce --again makes it anew") from None
 
 
 def read_records(root: str | PathLike[str]) -> dict[str, Record]:

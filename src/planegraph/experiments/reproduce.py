@@ -73,8 +73,8 @@ def finished_record(plan: Plan, name: str) -> Record | None:
 
 def reproduce(name: str, plan: Plan, command: str) -> Path | None:
     """Runs one config or measure and writes its record; None if there is one already."""
-    found = finished_record(plan, name)
-    if found is not None and not plan.again:
+    found = None if plan.again else finished_record(plan, name)
+    if found is not None:
         other = f" (with {', '.join(found.overrides)})" if found.overrides else ""
         plan.say(f"{name}: recorded in {found.folder}{other}; --again runs it anew")
         return None

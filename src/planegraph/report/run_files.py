@@ -104,7 +104,7 @@ class Run:
 
 
 @contextmanager
-def damage_named(what: object, kind: type[PlanegraphError] = FormatError, advice: str = "") -> Iterator[None]:
+def damage_named(what: object, kind: type[PlanegraphError] = FormatError) -> Iterator[None]:
     """Whatever a file, or one of a folder's, holds instead of what it should becomes an error of this kind that names it.
 
     >>> with damage_named("runs/x/result.json"):
@@ -121,7 +121,7 @@ def damage_named(what: object, kind: type[PlanegraphError] = FormatError, advice
         if isinstance(error, PlanegraphError):  # it says what is wrong, and where
             raise kind(str(error)) from None
         found = f"{type(error).__name__} {' '.join(str(error).split())}"
-        raise kind(f"{what} is damaged: {found}{advice and '; '}{advice}") from None
+        raise kind(f"{what} is damaged: {found}") from None
 
 
 def read_run(folder: str | PathLike[str]) -> Run:

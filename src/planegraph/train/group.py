@@ -109,10 +109,11 @@ class Group:
         k = self.lanes.index(lane)
         bad = [n for n, p in self.state.chosen().items() if not torch.isfinite(p if len(self.lanes) == 1 else p[k]).all()]
         weights = f"; no longer finite are {len(bad)} of its tensors, first {bad[0]}" if bad else "; its weights are finite"
+        advice = "A smaller train.lr" if self.settings.train.clip else "A smaller train.lr or train.clip=1"
         saved = "; the last checkpoint is from before" if self.is_saved else ""
         raise DivergedError(
             f"{lane.name}: {where} is not a finite number, at learning rate {self.state.rate[k].item():.3g}{weights}. "
-            f"A smaller train.lr or train.clip=1 may help{saved}"
+            f"{advice} may help{saved}"
         )
 
     # ---- files ------------------------------------------------------------------------------------------------------------------
