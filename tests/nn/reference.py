@@ -158,20 +158,21 @@ class Reference:
     # ---- BiEnc: tilde h_C = MLP( hat h_C + sum_C' MLP( tilde h_C' || p_theta(C, C') ) ) -----------------------------------------
 
     def bi_enc(self, name: str, samples: list[Sample]) -> None:
+        up, on = self.damping(f"{name}.outer", f"{name}.inner"), self.damping(f"{name}.inner", f"{name}.outer")
         for sample in samples:
             nodes = sample.decomposition.spqr_nodes
             subtree: dict[int, Tensor] = {}
             for c in sorted(nodes, key=lambda c: c.level):  # leaves first
                 children = [d for d in nodes if d.parent == c.index]
-                below = [torch.cat([subtree[d.index], self.position(d.theta)]) for d in children]
-                subtree[c.index] = self.mlp_of(
-                    f"{name}.outer", self.total([sample.hat[c.index], *self.mlp(f"{name}.inner", below)])
-                )
+                below = [torch.cat([up * subtree[d.index], self.position(d.theta)]) for d in children]
+                messages = [on * message for message in self.mlp(f"{name}.inner", below)]
+                subtree[c.index] = self.mlp_of(f"{name}.outer", self.total([sample.hat[c.index], *messages]))
             sample.tilde = [subtree[b.root] for b in sample.decomposition.blocks]
 
     # ---- CutEnc: bar h_u = MLP( h_u + sum_B MLP( tilde h_B + sum_v bar h_v ) ) -------------------------------------------------------
 
     def cut_enc(self, name: str, samples: list[Sample]) -> None:
+        up, on = self.damping(f"{name}.outer", f"{name}.inner"), self.damping(f"{name}.inner", f"{name}.outer")
         for sample in samples:
             blocks, cuts = sample.decomposition.blocks, sample.decomposition.cut_nodes
             bar: dict[int, Tensor] = {}
@@ -179,8 +180,8 @@ class Reference:
                 inner = []
                 for b in blocks:
                     if b.parent_cut == cut.index:
-                        grandchildren = [bar[c.node] for c in cuts if c.parent_block == b.index]
-                        inner.append(self.mlp_of(f"{name}.inner", self.total([sample.tilde[b.index], *grandchildren])))
+                        grandchildren = [up * bar[c.node] for c in cuts if c.parent_block == b.index]
+                        inner.append(on * self.mlp_of(f"{name}.inner", self.total([sample.tilde[b.index], *grandchildren])))
                 bar[cut.node] = self.mlp_of(f"{name}.outer", self.total([sample.h[cut.node], *inner]))
             sample.bar = bar
 
@@ -231,6 +232,15 @@ class Reference:
             rest = iter(values)
             out.append([[next(rest) for _ in mine] for mine in n])
         return out
+
+    def damping(self, name: str, into: str) -> Tensor | int:
+        """What the messages of an MLP to the next one are multiplied by: 1 / max(1, norm of the maps between two ReLUs), if at all."""
+        if not self.config.bounded_trees:
+            return 1
+        weights = [self.parameters[f"{name}.linears.{i}.weight"] for i in range(self.config.mlp_depth)]
+        last = self.parameters[f"{into}.linears.0.weight"][:, : self.config.hidden] @ weights[-1]
+        norms = [(torch.linalg.svdvals(w) ** 16).sum() ** (1 / 16) for w in [last, *weights[1:-1]]]
+        return 1 / torch.stack(norms).prod().clamp(min=1)
 
     # ---- parts --------------------------------------------------------------------------------------------------------------
 

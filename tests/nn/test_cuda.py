@@ -21,7 +21,7 @@ OPTIONS = (
     {"norm": "layer", "mlp_depth": 3, "virtual_edge": "learned"},
     {"norm": "batch", "norm_at": "update", "mlp_width": 24},
     {"mlp_per_type": True},
-    {"residual": True, "norm": "batch", "g_depth": 2},
+    {"residual": True, "norm": "batch", "g_depth": 2, "bounded_trees": True},
     {"graph_scale": 8, "norm": "batch", "g_depth": 2, "mean_pooling": True},
 )
 PLANE = [(BasePlanE, kind) for kind in KINDS]

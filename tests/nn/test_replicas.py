@@ -22,6 +22,8 @@ OPTIONS = (
     {"norm": "layer", "mlp_depth": 3},
     {"norm": "batch", "mlp_per_type": True},
     {"residual": True, "norm": "batch"},
+    {"bounded_trees": True},
+    {"bounded_trees": True, "mlp_depth": 3},
     {"mlp_depth": 1, "virtual_edge": "learned"},
 )
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-11}

@@ -11,8 +11,9 @@ import torch
 from torch import Tensor, nn
 
 from .config import PlanEConfig
+from .gain import composed, message_damping
 from .incidence import Incidence, Rows
-from .linear import linear, matvec
+from .linear import linear
 from .mapped import Mapped
 from .mlp import MLP
 from .recursion import Step, alternate
@@ -31,7 +32,7 @@ class BiEnc(nn.Module):
         d, options = config.hidden, {"depth": config.mlp_depth, "replicas": replicas}
         self.inner = MLP(d + config.pos_dim, d, config.width, **options)
         self.outer = MLP(d, d, config.width, **options)
-        self.widths = (d, config.pos_dim)
+        self.widths, self.bounded = (d, config.pos_dim), config.bounded_trees
 
     def forward(self, hat: Mapped | Tensor, s: Structure) -> Mapped:
         hat = Mapped.of(hat, s.layout.num_spqr, "hat")
@@ -45,14 +46,19 @@ class BiEnc(nn.Module):
         y = hat.map(outer_in.weight, outer_in.bias)
         if s.roots[0] == 0:  # no SPQR tree has more than its root
             return Mapped(torch.relu(y), outer_out.weight, outer_out.bias).settled()
-        y = y + s.spqr_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
-        x = linear(s.child_positions, w_theta, inner_in.bias + matvec(w_child, outer_out.bias))
-        values = alternate(y, x, outer_in.weight @ inner_out.weight, w_child @ outer_out.weight, s.spqr_steps)
+        to_parent, per_child = composed(outer_in.weight, inner_out, self.bounded)
+        to_message, constant = composed(w_child, outer_out, self.bounded)
+        y = y + s.spqr_children * per_child.unsqueeze(-2)
+        x = linear(s.child_positions, w_theta, inner_in.bias + constant)
+        values = alternate(y, x, to_parent, to_message, s.spqr_steps)
         return Mapped(values[..., slice(*s.roots), :], outer_out.weight, outer_out.bias).settled()
 
     def _plain(self, hat: Tensor, s: Structure) -> Tensor:
         """The same for MLPs of any depth, level by level."""
         values = messages = None
+        w_child, _ = self.inner.first.weight.split(self.widths, dim=-1)
+        to_parent = message_damping(self.outer.first.weight, self.inner) if self.bounded else 1
+        to_message = message_damping(w_child, self.outer) if self.bounded else 1
         for step in s.spqr_steps:
             if step.into_a:
                 values = hat[..., slice(*step.rows), :]
@@ -60,7 +66,8 @@ class BiEnc(nn.Module):
                     values = values + local_children(step) @ messages
                 values = self.outer(values)
             else:
-                messages = self.inner(torch.cat([values, s.child_positions[..., slice(*step.rows), :]], dim=-1))
+                child = torch.cat([to_message * values, s.child_positions[..., slice(*step.rows), :]], dim=-1)
+                messages = to_parent * self.inner(child)
         return values
 
 

@@ -71,6 +71,7 @@ class PlanEConfig:
         mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
         g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.
         residual: a layer adds to h what it computes: h + f(...), which lets deep models learn.
+        bounded_trees: messages in the recursions of BiEnc and CutEnc do not grow on their way up, however deep a tree is; see gain.py.
         mlp_per_type: an outer MLP of TriEnc for each SPQR type.
         virtual_edge: what a walk reads at a virtual edge: the ones vector of the paper, or a learned one.
         pooling: the readout sees the sums of all layers, or of the last.
@@ -100,6 +101,7 @@ class PlanEConfig:
     mlp_width: int | None = None
     g_depth: int = 1
     residual: bool = False
+    bounded_trees: bool = False
     mlp_per_type: bool = False
     virtual_edge: VirtualEdge = "ones"
     pooling: Pooling = "all"
@@ -130,7 +132,7 @@ class PlanEConfig:
             raise ValueError(f"norm_momentum must be a number above 0, at most 1; found {self.norm_momentum!r}")
         if self.graph_scale is not None and not (_is_number(self.graph_scale) and 0 < self.graph_scale < math.inf):
             raise ValueError(f"graph_scale must be a number above 0, or None; found {self.graph_scale!r}")
-        for name in (*_TERMS, "residual", "mlp_per_type", "mean_pooling"):
+        for name in (*_TERMS, "residual", "bounded_trees", "mlp_per_type", "mean_pooling"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")
         if not self.terms:

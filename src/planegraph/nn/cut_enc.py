@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from .bi_enc import local_children
 from .config import PlanEConfig
-from .linear import matvec
+from .gain import composed, message_damping
 from .mapped import Mapped
 from .mlp import MLP
 from .recursion import alternate
@@ -31,6 +31,7 @@ class CutEnc(nn.Module):
         options = {"depth": config.mlp_depth, "replicas": replicas}
         self.inner = MLP(config.hidden, config.hidden, config.width, **options)
         self.outer = MLP(config.hidden, config.hidden, config.width, **options)
+        self.bounded = config.bounded_trees
 
     def forward(self, h: Mapped | Tensor, tilde: Mapped | Tensor, s: Structure) -> Mapped:
         h, tilde = Mapped.of(h, s.layout.num_nodes, "h"), Mapped.of(tilde, s.layout.num_blocks, "tilde")
@@ -43,25 +44,26 @@ class CutEnc(nn.Module):
         """Two linear maps in a row become one: a cut node's value is the hidden layer of the outer MLP, a block's that of the inner."""
         outer_in, outer_out = self.outer.linears
         inner_in, inner_out = self.inner.linears
-        cuts = at_cuts.map(outer_in.weight, outer_in.bias) + s.cut_children * matvec(outer_in.weight, inner_out.bias).unsqueeze(-2)
-        blocks = tilde.map(inner_in.weight, inner_in.bias) + s.block_children * matvec(inner_in.weight, outer_out.bias).unsqueeze(
-            -2
-        )
-        to_cuts, to_blocks = outer_in.weight @ inner_out.weight, inner_in.weight @ outer_out.weight
+        to_cuts, per_block = composed(outer_in.weight, inner_out, self.bounded)
+        to_blocks, per_cut = composed(inner_in.weight, outer_out, self.bounded)
+        cuts = at_cuts.map(outer_in.weight, outer_in.bias) + s.cut_children * per_block.unsqueeze(-2)
+        blocks = tilde.map(inner_in.weight, inner_in.bias) + s.block_children * per_cut.unsqueeze(-2)
         values = alternate(cuts, blocks, to_cuts, to_blocks, s.block_cut_steps)
         return Mapped(values, outer_out.weight, outer_out.bias).settled()
 
     def _plain(self, at_cuts: Tensor, tilde: Tensor, s: Structure) -> Tensor:
         """The same for MLPs of any depth, level by level."""
         levels, below, messages = [], None, None
+        from_block = message_damping(self.outer.first.weight, self.inner) if self.bounded else 1
+        from_cut = message_damping(self.inner.first.weight, self.outer) if self.bounded else 1
         for step in s.block_cut_steps:
             values = (at_cuts if step.into_a else tilde)[..., slice(*step.rows), :]
             sources = messages if step.into_a else below
             if sources is not None:
                 values = values + local_children(step) @ sources
             if step.into_a:
-                below = self.outer(values)
-                levels.append(below)
+                levels.append(self.outer(values))
+                below = from_cut * levels[-1]
             else:
-                messages = self.inner(values)
+                messages = from_block * self.inner(values)
         return torch.cat(levels, dim=-2) if levels else at_cuts

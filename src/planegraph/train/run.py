@@ -71,6 +71,7 @@ def train(
     folder = Path(out)
     if tensorboard:
         summary_writer()  # an error now, if it is not there
+    task.dataset.verify()  # nothing is trained on damaged tables
     with joined(device) as world, _precision(settings.train.precision):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
@@ -87,8 +88,8 @@ def train(
             for k, lanes in enumerate(groups):
                 group = Group(task, settings, lanes, device, world)
                 if world.any(wish.asked):  # between two groups
-                    left = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
-                    raise Stopped(left, wish.signal)
+                    message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
+                    raise Stopped(message, wish.signal)
                 checkpoint = place(folder, group=k) / CHECKPOINT
                 if world.same(resume and checkpoint.exists()):
                     group.load(checkpoint)
