@@ -1,6 +1,6 @@
 """One process of several, started by torchrun: ``torchrun ... -m train.ddp_worker FOLDER`` trains; with ``statistics`` after it, the
-process writes what it has of the norms' statistics after two epochs; with ``dropout`` or ``resumed``, what its dropout does to ones after
-an epoch that it trained, or that it read from the checkpoint of the former.
+process writes what it has of the norms' statistics after two epochs, and its threads at the end; with ``dropout`` or ``resumed``, what its
+dropout does to ones after an epoch that it trained, or that it read from the checkpoint of the former.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ def statistics(folder: Path) -> None:
         state = group.state
         np.savez(folder / f"{world.rank}.npz", running=state.running, average=state.average, running_average=state.running_average)
         group.batches.close()
+    names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
+    (folder / f"{world.rank}.threads").write_text("\n".join(names))
 
 
 def dropout(folder: Path, resumed: bool) -> None:

@@ -45,6 +45,8 @@ def test_statistics_of_norms_are_those_of_all(tmp_path):
         assert len(a[name]) > 0
         np.testing.assert_allclose(a[name], b[name], rtol=1e-12, err_msg=name)
     assert np.abs(a["running"] - a["running_average"]).max() > 1e-3
+    threads = "".join((tmp_path / f"{rank}.threads").read_text() for rank in (0, 1))
+    assert "gloo" not in threads  # threads of the process group that live when the process ends may take it down
 
 
 def test_each_process_drops_values_of_its_own(tmp_path):

@@ -71,6 +71,8 @@ def joined(device: torch.device) -> Iterator[World]:
     if process_count() == 1:
         yield World()
         return
+    import torch._dynamo  # noqa: F401 - its modules keep a group that is there when they are imported, and its threads then live at exit
+
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield World(dist.get_world_size(), dist.get_rank())
