@@ -20,21 +20,10 @@ from typing import TextIO
 
 from ..processes import first_process
 from . import canon, datasets, decompose, iso, report, reproduce, tables, train
-from .exit_codes import TRAINING
+from .exit_codes import EXIT_CODES, TRAINING
 from .formats import StreamError, UsageError
 from .messages import complain
 
-EXIT_CODES = """\
-exit codes:
-  0    all went well; for iso: isomorphic
-  1    some graphs were bad or not planar (see stderr), the others were handled; for iso: not
-       isomorphic; for tables --check: the file is not what the records give
-  2    wrong usage, an unreadable file, or a bad graph under --strict; for iso: a bad graph
-  3    no answer: input or output is closed or fails (a full disk), a run diverged, or planegraph itself fails
-  130  interrupted (Ctrl-C); train and reproduce save first
-  141  whoever read the output went away
-  143  train and reproduce: stopped by SIGTERM, and saved
-"""
 _PATIENCE = 5.0  # seconds
 
 

@@ -57,8 +57,8 @@ class BiEnc(nn.Module):
         """The same for MLPs of any depth, level by level."""
         values = messages = None
         w_child, _ = self.inner.first.weight.split(self.widths, dim=-1)
-        to_parent = message_damping(self.outer.first.weight, self.inner) if self.bounded else 1
-        to_message = message_damping(w_child, self.outer) if self.bounded else 1
+        to_parent = message_damping(self.outer.first.weight, self.inner, self.bounded)
+        to_message = message_damping(w_child, self.outer, self.bounded)
         for step in s.spqr_steps:
             if step.into_a:
                 values = hat[..., slice(*step.rows), :]

@@ -54,8 +54,8 @@ class CutEnc(nn.Module):
     def _plain(self, at_cuts: Tensor, tilde: Tensor, s: Structure) -> Tensor:
         """The same for MLPs of any depth, level by level."""
         levels, below, messages = [], None, None
-        from_block = message_damping(self.outer.first.weight, self.inner) if self.bounded else 1
-        from_cut = message_damping(self.inner.first.weight, self.outer) if self.bounded else 1
+        from_block = message_damping(self.outer.first.weight, self.inner, self.bounded)
+        from_cut = message_damping(self.inner.first.weight, self.outer, self.bounded)
         for step in s.block_cut_steps:
             values = (at_cuts if step.into_a else tilde)[..., slice(*step.rows), :]
             sources = messages if step.into_a else below

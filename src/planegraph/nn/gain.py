@@ -42,8 +42,10 @@ def damping(weight: Tensor, *further: Tensor) -> Tensor:
     return 1 / found.clamp(min=1)
 
 
-def message_damping(into: Tensor, mlp: MLP) -> Tensor:
-    """By how much to multiply what an MLP sends to the map ``into``."""
+def message_damping(into: Tensor, mlp: MLP, bounded: bool) -> Tensor | int:
+    """By how much to multiply what an MLP sends to the map ``into``; 1 unless ``bounded``."""
+    if not bounded:
+        return 1
     return damping(into @ mlp.last.weight, *(layer.weight for layer in mlp.linears[1:-1]))
 
 
