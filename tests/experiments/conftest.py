@@ -32,6 +32,14 @@ def runs(tmp_path_factory) -> dict[str, Path]:
     return {path.name: path for path in root.iterdir()}
 
 
+@pytest.fixture
+def record(runs, tmp_path) -> Path:
+    """The record of two seeds."""
+    from planegraph.experiments.records import write_record
+
+    return write_record(runs["seeds"], tmp_path, "small", "planegraph train counting")
+
+
 def _much(metric: str) -> Task:
     """Does a random planar graph count much? One output, whose sign answers."""
     from train.tasks import regression
