@@ -52,7 +52,7 @@ def test_exact_bars():
 def test_what_does_not_count():
     assert judge(LOWER, ROW, None, "no time").text == "not run: no time"
     few = judge(LOWER, ROW, made(0.065, lanes=3))
-    assert (few.kind, few.text) == ("incomplete", "reached, but 3 of 10 seeds or folds")
+    assert (few.kind, few.text) == ("reached by fewer seeds", "reached, but 3 of 10 seeds or folds")
     few = judge(LOWER, ROW, made(0.075, lanes=3, overrides=["train.seeds=3"]))
     assert (few.kind, few.text) == ("missed", "missed by 0.005 (7.1%), but 3 of 10 seeds or folds")
     full = table("zincfull")
@@ -246,6 +246,14 @@ def test_a_single_run_has_no_deviation(records, tmp_path):
 def test_notes_are_text_in_a_line(runs, records, tmp_path):
     write_record(runs["seeds"], records, "zinc12k-gin", note="one\n\n## two <b>x</b> | y")
     assert "\n- zinc12k-gin: one ## two &lt;b&gt;x&lt;/b&gt; \\| y\n" in results_text(records, tmp_path / "r.md")
+
+
+def test_a_note_that_several_records_have_is_said_once(runs, records, tmp_path):
+    for name, note in (("zinc12k-gin", "shared"), ("zinc12k-edges-gine", "shared"), ("zinc12k-baseplane", "alone")):
+        write_record(runs["seeds"], records, name, note=note)
+    text = results_text(records, tmp_path / "r.md")
+    assert "\n- zinc12k-baseplane: alone\n- zinc12k-gin, zinc12k-edges-gine: shared\n" in text
+    assert text.count("shared") == 1
 
 
 def test_without_any_record(tmp_path):

@@ -129,11 +129,20 @@ def _section(table: Table, records: Mapping[str, Record], reasons: Mapping[str, 
     lines += ["", _markdown([list(_HEAD), *rows])]
     lines += [f"- {name}: {text}" for name, text in table.others.items()]
     found = [records[row.name] for row in table.rows if row.name in records]
-    lines += [f"- {r.name}: {_text(r.facts['note'])}" for r in found if r.facts.get("note")]
+    lines += _notes(found)
     lines += [f"- data: {_text(note)}" for note in dict.fromkeys(r.result["notes"] for r in found if r.result.get("notes"))]
     if table.ordered:
         lines.append(f"- bar, the paper's order: {judge_order(table, records).text}")
     return "\n".join(lines) + "\n"
+
+
+def _notes(records: Iterable[Record]) -> list[str]:
+    """What readers should know of each record; what several have in common is said once."""
+    names: dict[str, list[str]] = {}
+    for record in records:
+        if record.facts.get("note"):
+            names.setdefault(record.facts["note"], []).append(record.name)
+    return [f"- {', '.join(of)}: {_text(note)}" for note, of in names.items()]
 
 
 def _cells(table: Table, row: Published, record: Record | None, reason: str, link: str) -> list[str]:

@@ -10,7 +10,9 @@ from typing import Literal
 from .published import Published, Table
 from .records import Record
 
-Kind = Literal["reached", "missed", "shown", "incomplete", "other settings", "not judged", "not run", "not the paper's order"]
+Kind = Literal[
+    "reached", "reached by fewer seeds", "missed", "shown", "incomplete", "other settings", "not judged", "not run", "not the paper's order"
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,8 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
     if others:
         return Verdict("other settings", f"{before}settings differ from configs/{row.name}.yaml: {', '.join(others)}")
     if few:  # a bar that is missed by some seeds is missed
-        return Verdict("missed" if said.kind == "missed" else "incomplete", f"{before}{lanes} of {row.repeats} seeds or folds")
+        kinds: dict[Kind, Kind] = {"missed": "missed", "reached": "reached by fewer seeds", "shown": "incomplete"}
+        return Verdict(kinds[said.kind], f"{before}{lanes} of {row.repeats} seeds or folds")
     if row.only and not all(row.only in device for device in _devices(record)):
         return Verdict("not judged", f"not judged: the bar is for an {row.only}")
     return said
