@@ -16,7 +16,7 @@ from strategies import planar_graphs
 
 torch = pytest.importorskip("torch")
 
-from test_collate import roomy, stand_in, tables_of  # noqa: E402
+from collating import roomy, stand_in, tables_of  # noqa: E402
 
 from planegraph.data import Capacity, DoesNotFitError, Layout, PackedDataset, PlanarBatch, resident  # noqa: E402
 from planegraph.data.batch import Collator  # noqa: E402
