@@ -15,7 +15,7 @@ from .batch import GraphBatch
 from .canon import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
 from .decompose import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
 from .decomposition import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
-from .errors import FormatError, InvalidGraphError, MissingDependencyError, NotPlanarError, PlanegraphError
+from .errors import FormatError, InvalidGraphError, MissingDependencyError, NotPlanarError, PlanegraphError, PlanegraphWarning
 from .graph import Graph
 
 try:
@@ -36,6 +36,7 @@ __all__ = [
     "NotPlanarError",
     "PackedDecomposition",
     "PlanegraphError",
+    "PlanegraphWarning",
     "SkeletonEdge",
     "SpqrNode",
     "canonical_codes",

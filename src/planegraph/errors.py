@@ -14,6 +14,10 @@ class PlanegraphError(Exception):
     alike = False
 
 
+class PlanegraphWarning(RuntimeWarning):
+    """What goes on all the same, but should be known; each of several processes finds it by itself."""
+
+
 class InvalidGraphError(PlanegraphError, ValueError):
     """The input is not a simple undirected graph with well-formed labels.
 

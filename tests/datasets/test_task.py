@@ -166,6 +166,7 @@ def test_parts_that_can_be(given, ids):
         ([0, 3], "names graph 3; there are 3, from 0"),
         ([-1], "names graph -1"),
         ([1, 0, 1], "holds nothing but 0 and 1, as a mask does"),
+        ([1, 2, 2], "names graph 2 more than once"),
     ],
 )
 def test_parts_that_cannot_be(given, why):
@@ -185,6 +186,14 @@ def test_splits_that_are_none():
     ]:
         with pytest.raises(PlanegraphError, match=f"task rings: {why}"):
             task(np.zeros(3), **options)
+
+
+def test_graphs_that_are_trained_and_tested_on_are_said():
+    parts = {"train": [0], "val": [1], "test": [2]}
+    assert task(np.zeros(3), splits=parts).shared == task(np.zeros(3)).shared == ""
+    mixed = task(np.zeros(3), folds=[parts, {**parts, "test": [2, 1, 0]}])
+    told = "1 of the 3 graphs of part 'test' of fold 1 are in part '{}' of fold 1, too"
+    assert mixed.shared == f"{told.format('train')}; {told.format('val')}"
 
 
 def test_what_is_in_no_part_may_be_missing():

@@ -37,7 +37,7 @@ def record(runs, tmp_path) -> Path:
     """The record of two seeds."""
     from planegraph.experiments.records import write_record
 
-    return write_record(runs["seeds"], tmp_path, "small", "planegraph train counting")
+    return write_record(runs["seeds"], tmp_path, "small")
 
 
 def _much(metric: str) -> Task:

@@ -1,4 +1,4 @@
-"""Every kind of tampering with a record is found, and damage is named."""
+"""Tampering with what follows from something else in a record is found, and damage is named."""
 
 from __future__ import annotations
 
@@ -103,6 +103,8 @@ TAMPERED = {
         lambda r: r["sessions"][0]["machine"].update(device=None),
         "the machine of session 0 must have a device, a text; found {'device': None",
     ),
+    "parameters below 0": ("record.json", lambda r: r.update(parameters=-5), "parameters must be a whole number above 0; found -5"),
+    "parameters that are true": ("record.json", lambda r: r.update(parameters=True), "parameters must be a whole number above 0"),
     "the number of lanes": ("record.json", lambda r: r.update(lanes=10), "lanes must be 2"),
     "the name": ("record.json", lambda r: r.update(name="other"), "is about 'other'"),
     "the time": ("record.json", lambda r: r.update(seconds=r["seconds"] + 1), "seconds are not those of result.json"),
@@ -189,6 +191,7 @@ LINES = {
     "an epoch twice": ("log.csv", lambda lines: [*lines[:3], lines[2], *lines[3:]], "epochs, not each of 1 to 4"),
     "a cell": ("log.csv", lambda lines: [*lines[:3], lines[3].replace(",", ",x", 3), *lines[4:]], "line 4"),
     "another head": ("log.csv", lambda lines: ["a,b\n", *lines[1:]], "must begin with the columns"),
+    "predictions twice": ("predictions.csv", lambda lines: [*lines, *lines[1:]], "a graph is there twice"),
     "predictions left out": ("predictions.csv", lambda lines: lines[:5], "they give"),
     "a lane of the predictions": (
         "predictions.csv",

@@ -10,6 +10,9 @@ import pytest
 from train.tasks import regression, small
 
 from planegraph.cli import main
+from planegraph.data import format
+from planegraph.data.format import replace_files
+from planegraph.experiments import records
 from planegraph.experiments.records import (
     RecordError,
     checked_record,
@@ -32,7 +35,7 @@ KINDS = ("seeds", "folds", "classes", "accuracy", "rocauc")
 @pytest.mark.parametrize("kind", KINDS)
 def test_round_trip(runs, tmp_path, kind):
     run = runs[kind]
-    folder = write_record(run, tmp_path, "small", "a command")
+    folder = write_record(run, tmp_path, "small")
     found = read_record(folder)
     found.check()
     result = json.loads((run / "result.json").read_text())
@@ -43,11 +46,11 @@ def test_round_trip(runs, tmp_path, kind):
     for row in found.log:
         assert row["val"] == pytest.approx(logged[row["seed"], row["fold"], row["epoch"]], rel=1e-5)
     assert list(found.predictions) == ["id", "true", *map(lane_name, result["lanes"])]
-    assert found.facts["command"] == "a command"
+    assert found.facts["command"] == f"planegraph train {found.settings.task} --config records/small/settings.yaml"
     assert found.facts["kind"] == "train"
     assert found.facts["lanes"] == len(result["lanes"])
     assert found.facts["machine"]["device"] == "cpu"
-    assert found.facts["overrides"] == found.overrides == []  # no config of this name
+    assert found.overrides == []  # no config of this name
     names = {path.name for path in folder.iterdir()}
     assert not [name for name in names if "safetensors" in name or name == "models"]
 
@@ -84,8 +87,53 @@ def test_parameters(runs, record):
 
 def test_written_anew(runs, record):
     before = {path.name: path.read_bytes() for path in record.iterdir() if path.name != "report.html"}
-    write_record(runs["seeds"], record.parent, "small", "planegraph train counting")
+    write_record(runs["seeds"], record.parent, "small")
     assert {path.name: path.read_bytes() for path in record.iterdir() if path.name != "report.html"} == before
+
+
+@pytest.mark.parametrize("fails", ["settings.yaml", "log.csv", "record.json"])
+def test_a_full_disk_leaves_the_earlier_record(runs, record, monkeypatch, fails):
+    """And what else lies in its folder."""
+    (record / "README.md").write_text("mine")
+    before = {path.name: path.read_bytes() for path in record.iterdir()}
+
+    def full(files):
+        if any(path.name == fails for path in files):
+            raise OSError(28, "No space left on device")
+        replace_files(files)
+
+    monkeypatch.setattr(records, "replace_files", full)
+    monkeypatch.setattr(format, "replace_files", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_record(runs["folds"], record.parent, "small")
+    assert {path.name: path.read_bytes() for path in record.iterdir()} == before
+    assert [path.name for path in record.parent.iterdir()] == ["small"]
+    monkeypatch.undo()
+    write_record(runs["folds"], record.parent, "small")
+    assert read_record(record).result["task"] == "counting"
+    assert len(checked_record(record).predictions) == 4
+    assert (record / "README.md").read_text() == "mine"
+
+
+def test_what_a_process_left_that_was_killed_is_taken_away(runs, tmp_path):
+    (tmp_path / ".small.new").mkdir()
+    (tmp_path / ".small.new" / "predictions.csv").write_text("half of it")
+    assert read_records(tmp_path) == {}
+    folder = write_record(runs["seeds"], tmp_path, "small")
+    assert [path.name for path in tmp_path.iterdir()] == ["small"]
+    checked_record(folder)
+
+
+def test_names_of_tables_are_for_what_they_hold(runs, tmp_path):
+    with pytest.raises(RecordError, match="kind cannot be 'train' of what is named tiger"):
+        write_record(runs["seeds"], tmp_path, "tiger")
+    with pytest.raises(RecordError, match="kind cannot be 'measure' of what is named p3r-gin"):
+        write_measure([{}], tmp_path, "p3r-gin", 1.0, "cpu")
+    assert not list(tmp_path.iterdir())
+    broken = write_record(runs["seeds"], tmp_path, "mine")
+    (broken / "log.csv").unlink()
+    with pytest.raises(RecordError, match="planegraph reproduce --from-run RUN --name mine makes it anew"):
+        read_records(tmp_path)
 
 
 def test_unfinished_runs_have_no_record(runs, tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +19,7 @@ from planegraph.cli import main
 from planegraph.errors import PlanegraphError
 from planegraph.experiments.records import read_record
 from planegraph.train.log import read_log
+from planegraph.train.settings import save_settings
 
 SMALL = ["--set", "model.hidden=4", "model.layers=1", "model.pos_dim=4", "train.batch_size=128", "train.save_seconds=0"]
 
@@ -52,9 +53,8 @@ def test_a_row(tmp_path, capsys):
     record = read_record("records/p3r-baseplane")
     record.check()
     assert record.facts["lanes"] == 10
-    assert record.overrides == record.facts["overrides"] != []
     assert "train.epochs=3" in record.overrides
-    assert record.facts["command"].startswith("planegraph reproduce p3r --only p3r-baseplane --set model.hidden=4")
+    assert record.facts["command"] == "planegraph train p3r --config records/p3r-baseplane/settings.yaml"
     assert len(record.facts["sessions"]) == 1
     assert record.facts["machine"]["cores"] >= 1
     text = Path("docs/results.md").read_text()
@@ -136,10 +136,8 @@ def test_a_run_from_elsewhere(runs, tmp_path, capsys):
     record.check()
     assert record.facts["sessions"] == sessions
     assert record.facts["machine"] == sessions[-1]["machine"]
-    assert "train.epochs=4" in record.facts["overrides"]
-    again = shlex.split(record.facts["command"])  # makes it, where there is its config
-    assert again[:5] == ["planegraph", "reproduce", "zinc12k", "--only", "zinc12k-gin"]
-    assert again[5:] == [word for override in record.facts["overrides"] for word in ("--set", override)]
+    assert "train.epochs=4" in record.overrides
+    assert record.facts["command"] == "planegraph train counting --config records/zinc12k-gin/settings.yaml"
     assert "train.epochs=4" in Path("docs/results.md").read_text()
     (tmp_path / "empty").mkdir()
     for wrong, words in (
@@ -151,6 +149,36 @@ def test_a_run_from_elsewhere(runs, tmp_path, capsys):
     ):
         assert main(["reproduce", *wrong]) == 2
         assert words in capsys.readouterr().err
+
+
+def test_a_measure_of_fewer_nodes_is_measured_again(tmp_path, monkeypatch):
+    from planegraph.experiments import expressiveness
+    from planegraph.experiments.published import ALL_PLANAR
+
+    rest = {"graphs": 2, "pairs": 1, "baseplane_told_apart": 1, "gin_told_apart": 0, "baseplane_smallest_gap": 1e-3}
+    measured = []
+
+    def measure(data_root, device, say, nodes):
+        measured.append(nodes)
+        return [{"set": "EXP"} | rest, {"set": ALL_PLANAR.format(nodes)} | rest], ""
+
+    monkeypatch.setattr(expressiveness, "measure", measure)
+    for nodes in (6, 6, 7, 5):
+        assert main(["reproduce", "expressiveness", "--nodes", str(nodes), "-q", "--device", "cpu"]) == 0
+    assert measured == [6, 7]
+    assert ALL_PLANAR.format(7) in Path("docs/results.md").read_text()
+
+
+def test_stopping_says_so_even_if_quiet(monkeypatch, capsys):
+    from planegraph.experiments import reproduce
+    from planegraph.train.errors import Stopped
+
+    def stopped(*args, **options):
+        raise Stopped("saved in runs/p3r-gin, and --resume goes on", 2)
+
+    monkeypatch.setattr(reproduce, "train", stopped)
+    assert main(["reproduce", "p3r", "--only", "p3r-gin", "-q", "--device", "cpu"]) == 130
+    assert capsys.readouterr().err == "planegraph: saved in runs/p3r-gin, and the same command goes on\n"
 
 
 def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
@@ -179,7 +207,7 @@ def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
     gpu = replace(plan, device="cuda")
     assert module.stacks_of([*names, "qm9-lonely", "tiger"], gpu) == [names, ["qm9-lonely"], ["tiger"]]
     assert module.stacks_of(names, plan) == [[name] for name in names]
-    module.reproduce("qm9-small", plan, "first")
+    module.reproduce("qm9-small", plan)
     assert module.stacks_of(names, gpu) == [["qm9-small"], ["qm9-large", "qm9-odd"]]  # what has a record is not trained
     assert module.stacks_of(names, replace(gpu, again=True)) == [names]
     kept, calls = module.write_record, []
@@ -192,19 +220,25 @@ def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "write_record", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        module.reproduce_together(names[1:], plan, ["second", "third"])
+        module.reproduce_together(names[1:], plan)
     assert module.stacks_of(names, gpu) == [["qm9-small"], ["qm9-large"], ["qm9-odd"]]
     monkeypatch.setattr(module, "train", None)  # what is trained is not trained again
-    module.reproduce("qm9-odd", plan, "third")
+    stray = tmp_path / "runs" / "a-stray" / "odd"
+    stray.mkdir(parents=True)
+    (stray / "result.json").write_text("{")
+    module.reproduce("qm9-odd", plan)
     assert (tmp_path / "runs" / "counting-large-odd" / "odd" / "result.json").exists()
-    for name, command in zip(names, ("first", "second", "third"), strict=True):
+    for name in names:
         record = read_record(tmp_path / "records" / name)
         record.check()
         assert record.settings == config(name)
-        assert record.facts["command"] == command
         assert record.facts["lanes"] == 2
         assert (tmp_path / "records" / name / "report.html").exists()
     assert read_record(tmp_path / "records" / "qm9-odd").result["together"] == 2
     for several_targets in ("[large,odd]", "each"):
         with pytest.raises(PlanegraphError, match="a record is that of one target"):
-            module.reproduce("qm9-new", replace(plan, overrides=(f"options.target={several_targets}",)), "none")
+            module.reproduce("qm9-new", replace(plan, overrides=(f"options.target={several_targets}",)))
+    shutil.rmtree(tmp_path / "records" / "qm9-odd")
+    save_settings(config("qm9-odd"), stray / "settings.yaml")
+    with pytest.raises(PlanegraphError, match=r"a-stray.odd.result\.json is damaged"):
+        module.reproduce("qm9-odd", plan)

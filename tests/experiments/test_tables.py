@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from planegraph.cli import main
 from planegraph.experiments.configs import load_config
-from planegraph.experiments.published import EXPRESSIVENESS_BAR, MEASURES, TABLES, Published, Table
+from planegraph.experiments.published import ALL_PLANAR, EXPRESSIVENESS_BAR, MEASURES, TABLES, Published, Table, config_names_of
 from planegraph.experiments.records import Record, RecordError, write_measure, write_record
 from planegraph.experiments.tables import overview, results_text, write_tables
 from planegraph.experiments.verdicts import judge, judge_order, out_of_order
@@ -19,7 +20,9 @@ def made(mean: float, lanes: int = 10, name: str = "zinc12k-edges-baseplane", de
     """A record in memory with this test figure."""
     settings = load_config(name).with_overrides(overrides)
     result = {"metric": "mae", "test": {"mean": mean, "std": 0.001}, "lanes": [{}] * lanes}
-    return Record(Path(name), {"name": name, "machine": {"device": device}, "seconds": seconds}, result, settings)
+    tested = next(table.tested for table in TABLES if name in config_names_of(table.name))
+    predictions = {column: [0.0] * tested for column in ("id", "true", *(f"seed{k}" for k in range(lanes)))}
+    return Record(Path(name), {"name": name, "machine": {"device": device}, "seconds": seconds}, result, settings, (), predictions)
 
 
 def table(name: str) -> Table:
@@ -77,6 +80,34 @@ def test_times_count_on_their_device_only():
     assert judge(times, one, partly).kind == "not judged"
 
 
+def test_a_time_of_fewer_seeds_is_none():
+    times = table("time")
+    ten = times.rows[1]
+    few = {"lanes": 3, "name": ten.name, "overrides": ["train.seeds=3"], "seconds": 500.0}
+    found = judge(times, ten, made(0.08, device="NVIDIA H200", **few))
+    assert (found.kind, found.text) == ("incomplete", "reached, but 3 of 10 seeds or folds")
+    assert judge(times, ten, made(0.08, device="NVIDIA H200", **few | {"seconds": 1000.0})).kind == "missed"
+    assert judge(times, ten, made(0.08, device="cpu", **few)).text == "not judged: the bar is for an H200"
+
+
+def test_other_graphs_and_units_are_not_judged():
+    zinc = table("zinc12k")
+    row = zinc.rows[2]
+    good = made(0.06)
+    assert judge(zinc, row, good).kind == "reached"
+    for column in ("seed3", "seed9"):  # the 500 that are predicted best
+        few = replace(good, predictions=good.predictions | {column: [0.0] * 500 + [None] * 500})
+        assert judge(zinc, row, few).text == "not judged: tested on 500 graphs, not the 1000 of the task"
+    assert judge(zinc, row, replace(good, predictions={})).text == "not judged: there are no predictions"
+    twice = replace(good, result=good.result | {"scale": 2.0})
+    assert judge(zinc, row, twice).text == "not judged: errors are divided by 2.0, not 1"
+    qm9 = table("qm9")
+    energy = made(0.8, lanes=5, name="qm9-U0")
+    assert judge(qm9, qm9.rows[7], energy).text == "not judged: errors are divided by 1.0, not 0.00416549"
+    energy.result["scale"] = 0.004165489
+    assert judge(qm9, qm9.rows[7], energy).kind == "reached"
+
+
 def test_order_of_the_ablation():
     ablation = table("ablation")
     means = {row.name: row.paper for row in ablation.rows}
@@ -127,6 +158,13 @@ def test_the_order_is_a_bar_of_its_own(means, kind, text, line):
     assert (found.kind, found.text) == (kind, text)
     shown = next(row for row in overview(records, {}).splitlines() if row.startswith("| [ablation]"))
     assert line in shown
+
+
+@pytest.mark.parametrize("change", [{"overrides": ["train.epochs=3"]}, {"lanes": 1, "overrides": ["train.seeds=1"]}])
+def test_an_order_of_what_does_not_count_is_not_reached(change):
+    rows = table("ablation").rows
+    found = judge_order(table("ablation"), {row.name: made(row.paper, name=row.name, **change) for row in rows})
+    assert (found.kind, found.text) == ("incomplete", "kept, but 6 of the 6 rows do not count")
 
 
 @pytest.fixture
@@ -274,3 +312,19 @@ def test_the_bar_of_expressiveness_wants_every_set(tmp_path, change, words):
     rows[0] |= change
     write_measure([row | {"baseplane_smallest_gap": 1e-3} for row in rows], tmp_path, "expressiveness", 5.0, "cpu", notes="")
     assert f"tells all pairs apart: {words}\n" in results_text(tmp_path, tmp_path / "results.md")
+
+
+@pytest.mark.parametrize(("nodes", "words"), [(8, "incomplete: all connected planar graphs of up to 9 nodes"), (10, "reached")])
+def test_graphs_of_more_nodes_hold_those_of_fewer(tmp_path, nodes, words):
+    sets = EXPRESSIVENESS_BAR | {ALL_PLANAR.format(nodes): 10**13}
+    del sets[ALL_PLANAR.format(9)]
+    row = {"graphs": 2, "gin_told_apart": 0, "baseplane_smallest_gap": 1e-3}
+    rows = [row | {"set": name, "pairs": n, "baseplane_told_apart": n} for name, n in sets.items()]
+    write_measure(rows, tmp_path, "expressiveness", 5.0, "cpu", notes="")
+    assert f"tells all pairs apart: {words}\n" in results_text(tmp_path, tmp_path / "results.md")
+
+
+def test_a_reason_twice_is_refused(tmp_path):
+    (tmp_path / "not-run.yaml").write_text("qm9: a\nqm9: b\n")
+    with pytest.raises(RecordError, match=r"not-run\.yaml: qm9 is given twice, again in line 2"):
+        results_text(tmp_path, tmp_path / "results.md")

@@ -68,6 +68,16 @@ def test_a_task_that_there_is_not(tmp_path, capsys):
     assert words in refused(capsys, "reproduce", "p3r", "--only", "p3r-gin", "--set", "task=nosuch", "--device", "cpu")
 
 
+def test_what_replaces_no_setting(tmp_path, capsys):
+    words = "tiger is measured, and has no settings to replace; leave --set out"
+    assert words in refused(capsys, "reproduce", "tiger", "--set", "train.epochs=3", "--device", "cpu")
+    assert "no setting nonsense" in refused(capsys, "reproduce", "p3r", "--set", "nonsense.foo=1", "--device", "cpu")
+    assert "--note goes with --from-run RUN" in refused(capsys, "reproduce", "p3r", "--note", "mine", "--device", "cpu")
+    assert "task is missing" in refused(capsys, "train", "p3r", "--set", "task=", "--device", "cpu")
+    assert "train.seeds must be at most 1000; found 9999999" in refused(capsys, "train", "p3r", "--seeds", "9999999")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("nodes", ["-1", "0", "1", "11"])
 def test_sizes_of_which_no_count_is_known(tmp_path, capsys, nodes):
     found = refused(capsys, "reproduce", "expressiveness", "--nodes", nodes, "--device", "cpu")

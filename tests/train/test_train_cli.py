@@ -4,6 +4,8 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -40,6 +42,30 @@ def test_train(tmp_path, capsys):
     assert (
         main(["train", "counting", "--config", str(out / "settings.yaml"), "--device", "cpu", "--resume", "--out", str(out)]) == 0
     )
+
+
+def test_warnings_are_messages(tmp_path, capsys, monkeypatch):
+    """Without the path of a file and a line of its source; said once, by the first of several processes."""
+    run = ["train", "counting", *FAST, "-q", "--out", str(tmp_path / "run")]
+    assert main(run) == 0
+    (tmp_path / "run" / "log.jsonl").unlink()
+    longer = [word.replace("train.epochs=2", "train.epochs=3") for word in run]
+    capsys.readouterr()
+    assert main([*longer, "--resume"]) == 0
+    err = capsys.readouterr().err
+    assert err.startswith(f"planegraph: warning: {tmp_path / 'run' / 'log.jsonl'} lacks 2 lines of epochs that are done")
+    assert ".py:" not in err
+    assert len(err.splitlines()) == 1
+
+
+def test_what_is_trained_and_tested_on_is_told(tmp_path, capsys, monkeypatch):
+    task = regression()
+    mixed = replace(task, splits={**task.splits, "test": task.splits["train"][:5]})
+    monkeypatch.setattr(datasets, "get", lambda name, root=None: SimpleNamespace(task=lambda: mixed))
+    assert main(["train", "counting", *FAST, "-q", "--out", str(tmp_path / "run")]) == 0
+    told = "5 of the 5 graphs of part 'test' are in part 'train', too"
+    assert capsys.readouterr().err == f"planegraph: warning: task counting: {told}\n"
+    assert told in json.loads((tmp_path / "run" / "result.json").read_text())["notes"]
 
 
 def test_out_of_memory_is_no_bug(tmp_path, capsys):

@@ -15,9 +15,11 @@ import re
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import Any, TextIO
 
+from ..errors import PlanegraphWarning
 from ..processes import first_process
 from . import canon, datasets, decompose, iso, report, reproduce, tables, train
 from .exit_codes import EXIT_CODES, TRAINING
@@ -39,7 +41,9 @@ def _answer(argv: Sequence[str] | None) -> int:
     """What :func:`main` returns; all that is to be said is said."""
     _prepare_streams()
     try:
-        code = _run(argv)
+        with warnings.catch_warnings():
+            _say_warnings()
+            code = _run(argv)
         if sys.stdout is not None:
             sys.stdout.flush()
         return code
@@ -63,6 +67,19 @@ def _run(argv: Sequence[str] | None) -> int:
     except UsageError as error:
         complain(str(error), error.alike)
         return 2
+
+
+def _say_warnings() -> None:
+    """Warnings of planegraph are messages like others, without a path and a line of source; those of other packages stay as they are."""
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
+        if issubclass(category, PlanegraphWarning):
+            complain(f"warning: {message}", alike=True)
+        else:
+            usual(message, category, *rest, **more)
+
+    warnings.showwarning = show
 
 
 def _is_one_of_several(argv: Sequence[str] | None) -> bool:

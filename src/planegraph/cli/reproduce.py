@@ -65,6 +65,8 @@ def run(args: argparse.Namespace) -> int:
             return 0
         if args.from_run or args.name:
             return _from_run(args)
+        if args.note:
+            raise UsageError("--note goes with --from-run RUN; a record that is trained here has none", alike=True)
         if not args.table:
             raise UsageError("which table? planegraph reproduce --list shows them", alike=True)
         return _reproduce(args)
@@ -73,22 +75,27 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _reproduce(args: argparse.Namespace) -> int:
-    from ..experiments.reproduce import names_of, reproduce, reproduce_together, stacks_of
+    from ..experiments.reproduce import check_overrides, names_of, reproduce, reproduce_together, stacks_of
     from ..train.errors import DivergedError, Stopped
 
     plan, failed = _plan(args), 0
-    stacks = stacks_of(names_of(args.table, args.only), plan)
+    try:
+        wanted = names_of(args.table, args.only)
+        check_overrides(wanted, plan)
+    except PlanegraphError as error:
+        raise UsageError(str(error), alike=True) from None
+    stacks = stacks_of(wanted, plan)
     for k, names in enumerate(stacks):
         name = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
         if len(stacks) > 1:
             plan.say(f"{k + 1} of {len(stacks)}")
         try:
             if len(names) > 1:
-                reproduce_together(names, plan, [_command(args, name) for name in names])
+                reproduce_together(names, plan)
             else:
-                reproduce(name, plan, _command(args, name))
+                reproduce(name, plan)
         except Stopped as stop:
-            plan.say(str(stop).replace("--resume goes on", "the same command goes on"))
+            complain(str(stop).replace("--resume goes on", "the same command goes on"), alike=True)
             return 128 + (stop.signal or 2)
         except (DivergedError, PlanegraphError) as error:
             if len(stacks) == 1 and not isinstance(error, DivergedError):
@@ -161,9 +168,3 @@ def _listing(records: Path) -> str:
             there = (records / name / "record.json").is_file()
             rows.append([table if k == 0 else "", name, str(records / name) if there else ""])
     return plain_table(rows)
-
-
-def _command(args: argparse.Namespace, name: str) -> str:
-    from ..experiments.published import reproduce_command
-
-    return reproduce_command(name, args.overrides, args.device) or ""

@@ -50,7 +50,28 @@ def checked_split(task: str, split: Any, graphs: int, fold: int | None = None) -
     if not isinstance(split, Mapping):
         of = "splits" if fold is None else f"fold {fold}"
         raise PlanegraphError(f"task {task}: {of} must give ids by {', '.join(SPLITS)}; found {type(split).__name__}")
-    return {part: _ids(f"task {task}: {part_title(part, fold)}", found, graphs) for part, found in split.items()}
+    parts = {part: _ids(f"task {task}: {part_title(part, fold)}", found, graphs) for part, found in split.items()}
+    for part, ids in parts.items():
+        twice = np.flatnonzero(np.bincount(ids, minlength=graphs) > 1)
+        if len(twice) and part != "train":  # there it is oversampling
+            raise PlanegraphError(f"task {task}: {part_title(part, fold)} names graph {twice[0]} more than once")
+    return parts
+
+
+def shared_graphs(split: Mapping[str, np.ndarray], fold: int | None = None) -> str:
+    """What figures of this split do not show: graphs that are validated or tested on, and in an earlier part, too; empty if none are.
+
+    >>> shared_graphs({"train": np.array([0, 1]), "val": np.array([2]), "test": np.array([1, 2, 3])})
+    "1 of the 3 graphs of part 'test' are in part 'train', too; 1 of the 3 graphs of part 'test' are in part 'val', too"
+    """
+    found = []
+    for k, part in enumerate(SPLITS):
+        for earlier in SPLITS[:k]:
+            common = np.intersect1d(split.get(part, ()), split.get(earlier, ()))
+            if len(common):
+                title, other = part_title(part, fold), part_title(earlier, fold)
+                found.append(f"{len(common)} of the {len(split[part])} graphs of {title} are in {other}, too")
+    return "; ".join(found)
 
 
 def _ids(where: str, found: Any, graphs: int) -> np.ndarray:

@@ -15,7 +15,7 @@ from ..data.packed import PackedDataset
 from ..errors import PlanegraphError
 from .feature_checks import FeatureSizes, check_features
 from .measures import check_measure, check_scale
-from .splits import checked_split, part_title
+from .splits import checked_split, part_title, shared_graphs
 from .target_checks import check_targets
 
 Split = Mapping[str, np.ndarray]
@@ -101,6 +101,12 @@ class Task:
         """All parts of all splits; none if the task has no split."""
         splits = [(None, self.splits or {})] if self.folds is None else enumerate(self.folds)
         return [Part(part_title(name, fold), name, ids) for fold, split in splits for name, ids in split.items()]
+
+    @property
+    def shared(self) -> str:
+        """What a reader of its figures should know: graphs that are tested on and trained on, too, of the first split that has such."""
+        splits = [(None, self.splits or {})] if self.folds is None else enumerate(self.folds)
+        return next(filter(None, (shared_graphs(split, fold) for fold, split in splits)), "")
 
     def of_target(self, target: str | None) -> Task:
         """The task of one of its targets, by name; the task itself for None. Graphs are shared."""

@@ -23,6 +23,7 @@ import numpy as np
 
 from ..train.schedules import Cosine, Plateau
 from ..train.settings import RunSettings, TrainSettings
+from .published import MEASURES, TABLES
 
 if TYPE_CHECKING:
     from .records import Record, Row
@@ -46,7 +47,9 @@ def check_record(record: Record) -> None:
         return
     problem = sessions_problem(record.facts.get("sessions"))
     _require(record, "record.json", not problem, problem)
-    _require(record, "record.json", isinstance(record.facts.get("parameters"), int), "parameters is missing, or no whole number")
+    parameters = record.facts.get("parameters")
+    sound = isinstance(parameters, int) and not isinstance(parameters, bool) and parameters > 0
+    _require(record, "record.json", sound, f"parameters must be a whole number above 0; found {parameters!r}")
     for key in ("task", "metric", "model_class", "test", "val", "seconds", "lanes"):
         _require(record, "result.json", key in record.result, f"{key} is missing")
     _check_lanes(record)
@@ -58,6 +61,9 @@ def check_record(record: Record) -> None:
 
 def _check_facts(record: Record) -> None:
     facts = record.facts
+    trained, measured = {row.name for table in TABLES for row in table.rows}, {measure.name for measure in MEASURES}
+    wrong = {"measure": trained, "train": measured}[facts["kind"]]
+    _require(record, "record.json", record.name not in wrong, f"kind cannot be {facts['kind']!r} of what is named {record.name}")
     for key in _FACTS:
         _require(record, "record.json", key in facts, f"{key} is missing")
     machine = facts["machine"]
@@ -253,6 +259,8 @@ def _check_predictions(record: Record) -> None:
         return
     columns = list(record.predictions)
     _require(record, "predictions.csv", columns == ["id", "true", *names], f"its columns are not id, true, {', '.join(names)}")
+    ids = record.predictions["id"]
+    _require(record, "predictions.csv", len(set(ids)) == len(ids), "a graph is there twice")
     true = np.array(record.predictions["true"], float)
     for lane, name in zip(record.result["lanes"], names, strict=True):
         predicted = np.array(record.predictions[name], float)  # None becomes NaN

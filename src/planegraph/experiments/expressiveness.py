@@ -19,6 +19,7 @@ from ..data.packed import PackedDataset
 from ..nn import GIN, BasePlanE, Categorical, GraphModel, PlanEConfig
 from .closest import closest_pair, count_close
 from .exhaustive import COUNTS, up_to
+from .published import ALL_PLANAR
 
 GAP = 1e-8
 _BATCH = 2048
@@ -36,7 +37,7 @@ def measure(data_root: str | None, device: torch.device, say: Say, nodes: int = 
     batch = up_to(nodes)
     if len(batch) != sum(COUNTS[:nodes]):
         raise ValueError(f"found {len(batch)} connected planar graphs of up to {nodes} nodes, not {sum(COUNTS[:nodes])}: a bug")
-    rows.append({"set": f"all connected planar graphs of up to {nodes} nodes"} | _all(PackedDataset.from_graphs(batch), device))
+    rows.append({"set": ALL_PLANAR.format(nodes)} | _all(PackedDataset.from_graphs(batch), device))
     say(_line(rows[-1]))
     return rows, "width 32, ceil(log2 n) + 1 layers for graphs of up to n nodes"
 

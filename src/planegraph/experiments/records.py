@@ -8,11 +8,12 @@
     predictions.csv   id and target of each graph of the test part, and what each lane predicts: its output or, of classes, the class;
                       not for tasks with several outputs
     report.html       learning curves and predictions, for people
-    record.json       name, kind, commit, date, command, machine, seconds, lanes, parameters, overrides, sessions, note (if any)
+    record.json       name, kind, commit, date, command, machine, seconds, lanes, parameters, sessions, note (if any); the command trains
+                      by settings.yaml, what was typed stands in sessions
 
 A record of something measured (kind "measure") has ``record.json`` and ``result.json`` with its rows. Numbers in CSV have six significant
-digits. ``record.json`` is written last and removed first: a folder without it is no record. :meth:`Record.check` (checks.py) recomputes
-what can be recomputed.
+digits. A record is written beside its place and moved there when it is whole, ``record.json`` last: a folder without it is no record, and a
+full disk leaves the earlier one. :meth:`Record.check` (checks.py) recomputes what can be recomputed.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ import io
 import json
 import os
 import re
+import shutil
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -32,7 +35,7 @@ from typing import Any
 import torch
 
 from ..data.format import replace_files
-from ..errors import PlanegraphError
+from ..errors import PlanegraphError, PlanegraphWarning
 from ..report.run_files import damage_named
 from ..train import lanes
 from ..train.log import read_log
@@ -41,8 +44,9 @@ from ..train.models import MODELS
 from ..train.run import refuse_several
 from ..train.settings import RunSettings, load_settings, save_settings
 from .configs import config_names, differences
-from .published import reproduce_command
+from .published import TABLE_NAMES
 
+_FILES = ("record.json", "predictions.csv", "report.html", "settings.yaml", "log.csv", "result.json")
 LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
 _WHOLE = ("epoch", "seed", "fold")
 _SESSION = ("commit", "dirty", "date", "command", "machine")
@@ -89,19 +93,15 @@ class Record:
 # ---- writing ----------------------------------------------------------------------------------------------------------------------
 
 
-def write_record(
-    run_folder: str | PathLike[str], records_root: str | PathLike[str], name: str, command: str | None = None, note: str = ""
-) -> Path:
+def write_record(run_folder: str | PathLike[str], records_root: str | PathLike[str], name: str, note: str = "") -> Path:
     """Keeps a finished run as ``records_root/name``; RecordError, and nothing written, if it is not finished, damaged, or does not
     add up.
 
     Args:
-        command: what makes it; by default ``planegraph reproduce`` with the config of that name and what differs from it or, where there is
-            no such config, the command of the run's last session. What was typed stands in ``sessions``.
         note: what a reader of the tables should know of this run.
     """
     run, folder = Path(run_folder), _place(records_root, name)
-    made = _of_run(run, folder, name, command)
+    made = _of_run(run, folder, name)
     made.facts.update({"note": note} if note else {})
     with damage_named(run / "result.json", RecordError):
         made.check()
@@ -109,11 +109,11 @@ def write_record(
     if made.predictions:
         columns = list(made.predictions)
         texts["predictions.csv"] = _csv(columns, zip(*made.predictions.values(), strict=True))
-    _begin(folder)
-    save_settings(made.settings, folder / "settings.yaml")
-    _write(folder, texts)
-    _report(run, folder / "report.html")
-    _write(folder, {"record.json": _json(made.facts)})
+    with _taking_place_of(folder) as new:
+        save_settings(made.settings, new / "settings.yaml")
+        _write(new, texts)
+        _report(run, new / "report.html")
+        _write(new, {"record.json": _json(made.facts)})
     return folder
 
 
@@ -125,9 +125,8 @@ def write_measure(
     facts = {"name": name, "kind": "measure", **session(device), "seconds": round(seconds, 3), "lanes": 0}
     made = Record(folder, facts, {**more, "rows": list(rows)})
     made.check()
-    _begin(folder)
-    _write(folder, {"result.json": _json(made.result)})
-    _write(folder, {"record.json": _json(facts)})
+    with _taking_place_of(folder) as new:
+        _write(new, {"result.json": _json(made.result), "record.json": _json(facts)})
     return folder
 
 
@@ -141,14 +140,25 @@ def _place(records_root: str | PathLike[str], name: str) -> Path:
     return folder
 
 
-def _begin(folder: Path) -> None:
-    """Makes the folder; one that holds a record holds none from now on."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("record.json", "predictions.csv", "report.html", "settings.yaml", "log.csv"):
-        (folder / name).unlink(missing_ok=True)
+@contextmanager
+def _taking_place_of(folder: Path) -> Iterator[Path]:
+    """A new folder, whose files take the place of the record in ``folder`` when all are written; what else lies there stays."""
+    new = folder.with_name(f".{folder.name}.new")  # names of records do not begin with a dot
+    shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
+    new.mkdir(parents=True)
+    try:
+        yield new
+        folder.mkdir(exist_ok=True)
+        for name in _FILES:
+            (folder / name).unlink(missing_ok=True)
+        for name in reversed(_FILES):
+            if (new / name).exists():
+                os.replace(new / name, folder / name)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
 
 
-def _of_run(run: Path, folder: Path, name: str, command: str | None) -> Record:
+def _of_run(run: Path, folder: Path, name: str) -> Record:
     """The record that a run's folder gives."""
     if not (run / "result.json").is_file() or not (run / "settings.yaml").is_file():
         raise RecordError(f"{run} holds no finished run: result.json or settings.yaml is missing")
@@ -157,18 +167,16 @@ def _of_run(run: Path, folder: Path, name: str, command: str | None) -> Record:
         settings = load_settings(run / "settings.yaml")
     sessions = _sessions(run)
     log, result = _log(run), _read_json(run / "result.json")
-    others = differences(settings, name) if name in config_names() else []
     with damage_named(run / "result.json", RecordError):
         facts = {
             "name": name,
             "kind": "train",
             **{key: sessions[-1][key] for key in _SESSION},
             "dirty": any(s["dirty"] for s in sessions),
-            "command": command or reproduce_command(name, others) or sessions[-1]["command"],
+            "command": f"planegraph train {settings.task} --config records/{name}/settings.yaml",
             "seconds": result["seconds"],
             "lanes": len(result["lanes"]),
             "parameters": _parameters(run, result),
-            "overrides": others,
             "sessions": sessions,
         }
         return Record(folder, facts, result, settings, log, _predictions(run, result))
@@ -251,7 +259,7 @@ def _report(run: Path, path: Path) -> None:
     try:
         write_report(run, path)
     except Exception as error:
-        warnings.warn(f"{path} could not be written: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+        warnings.warn(f"{path.name} could not be written: {type(error).__name__}: {error}", PlanegraphWarning, stacklevel=4)
 
 
 def lane_name(lane: Mapping[str, Any]) -> str:
@@ -292,7 +300,14 @@ def checked_record(folder: str | PathLike[str]) -> Record:
             record.check()
             return record
     except RecordError as error:
-        raise RecordError(f"{error}; planegraph reproduce --again makes it anew") from None
+        name = Path(folder).name
+        known = name in config_names() or name in TABLE_NAMES
+        remedy = (
+            "planegraph reproduce --again makes it anew"
+            if known
+            else f"planegraph reproduce --from-run RUN --name {name} makes it anew"
+        )
+        raise RecordError(f"{error}; {remedy}") from None
 
 
 def read_records(root: str | PathLike[str]) -> dict[str, Record]:

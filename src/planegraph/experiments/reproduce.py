@@ -14,13 +14,14 @@ from typing import Any
 
 from ..errors import PlanegraphError
 from ..processes import first_process
+from ..report.run_files import damage_named
 from ..train import train
 from ..train.distributed import chosen_device
 from ..train.run import runs_of
 from ..train.settings import RunSettings, load_settings
 from ..train.tasks import task_of
 from .configs import load_config
-from .published import MEASURES, TABLE_NAMES, config_names_of
+from .published import MEASURES, TABLE_NAMES, config_names_of, nodes_of
 from .records import Record, checked_record, write_measure, write_record
 from .tables import with_spread
 
@@ -71,35 +72,50 @@ def finished_record(plan: Plan, name: str) -> Record | None:
     return checked_record(folder) if (folder / "record.json").is_file() else None
 
 
-def reproduce(name: str, plan: Plan, command: str) -> Path | None:
+def check_overrides(names: Sequence[str], plan: Plan) -> None:
+    """PlanegraphError if what the plan replaces is no setting of these, whether they have records or not."""
+    trained = [name for name in names if name not in _MEASURES]
+    if plan.overrides and not trained:
+        raise PlanegraphError(f"{', '.join(names)} is measured, and has no settings to replace; leave --set out")
+    for name in trained:
+        _settings(name, plan)
+
+
+def _wants_more(record: Record, plan: Plan) -> bool:
+    """Whether graphs of more nodes are asked for than the record of expressiveness is about."""
+    wanted = (plan.options or {}).get(record.name, {}).get("nodes", 0)
+    return wanted > max((nodes_of(row.get("set", "")) for row in record.result.get("rows", ())), default=0)
+
+
+def reproduce(name: str, plan: Plan) -> Path | None:
     """Runs one config or measure and writes its record; None if there is one already."""
     found = None if plan.again else finished_record(plan, name)
-    if found is not None:
+    if found is not None and not _wants_more(found, plan):
         other = f" (with {', '.join(found.overrides)})" if found.overrides else ""
         plan.say(f"{name}: recorded in {found.folder}{other}; --again runs it anew")
         return None
     if name in _MEASURES:
         return _measure(name, plan)
     settings = _settings(name, plan)
-    if _from_a_stack(name, settings, plan, command):
+    if _from_a_stack(name, settings, plan):
         return plan.records / name
     for folder, result in _train(name, settings, plan):
-        _keep(folder, result, name, plan, command)
+        _keep(folder, result, name, plan)
     return plan.records / name if first_process() else None
 
 
-def reproduce_together(names: Sequence[str], plan: Plan, commands: Sequence[str]) -> None:
+def reproduce_together(names: Sequence[str], plan: Plan) -> None:
     """Trains configs that differ in their target only, as one stack, and writes the record of each."""
-    wanted = {name: (_settings(name, plan), command) for name, command in zip(names, commands, strict=True)}
-    wanted = {name: pair for name, pair in wanted.items() if not _from_a_stack(name, pair[0], plan, pair[1])}
+    wanted = {name: _settings(name, plan) for name in names}
+    wanted = {name: settings for name, settings in wanted.items() if not _from_a_stack(name, settings, plan)}
     if not wanted:
         return
-    settings = [pair[0] for pair in wanted.values()]
+    settings = list(wanted.values())
     targets = [s.options["target"] for s in settings]
     stack = replace(settings[0], options={**settings[0].options, "target": targets})
     made = _train("-".join([stack.task, *targets]), stack, plan)
-    for (name, (_, command)), (folder, result) in zip(wanted.items(), made, strict=True):
-        _keep(folder, result, name, plan, command)
+    for name, (folder, result) in zip(wanted, made, strict=True):
+        _keep(folder, result, name, plan)
 
 
 def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
@@ -126,14 +142,16 @@ def _settings(name: str, plan: Plan) -> RunSettings:
     return settings
 
 
-def _from_a_stack(name: str, settings: RunSettings, plan: Plan, command: str) -> bool:
+def _from_a_stack(name: str, settings: RunSettings, plan: Plan) -> bool:
     """Whether a stack that was trained earlier has this run, finished but not recorded: then it is recorded now."""
     target = settings.options.get("target")
     if target is None or plan.again or not plan.resume:
         return False
     for path in sorted(plan.runs.glob(f"*/{target}/result.json")):
-        if load_settings(path.parent / "settings.yaml") == settings:
-            _keep(path.parent, json.loads(path.read_text(encoding="utf-8")), name, plan, command)
+        if (path.parent / "settings.yaml").is_file() and load_settings(path.parent / "settings.yaml") == settings:
+            with damage_named(path):
+                result = json.loads(path.read_text(encoding="utf-8"))
+            _keep(path.parent, result, name, plan)
             return True
     return False
 
@@ -150,11 +168,11 @@ def _train(name: str, settings: RunSettings, plan: Plan) -> list[tuple[Path, dic
     return runs_of(folder, result)
 
 
-def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan, command: str) -> None:
+def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan) -> None:
     """Makes a record of a finished run; in the first process."""
     if not first_process():
         return
-    record = write_record(folder, plan.records, name, command)
+    record = write_record(folder, plan.records, name)
     figure = with_spread(result["test"]["mean"], result["test"]["std"], len(result["lanes"]))
     plan.say(f"{name}: {result['metric']} {figure}, {result['seconds']:.0f} s; recorded in {record}")
 

@@ -1,4 +1,4 @@
-"""Is a bar reached? A record against a row of published.py; no text of the tables, only what is the case."""
+"""Is a bar reached? A record against a row of published.py: what is the case, and the words for it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ def figure(table: Table, record: Record) -> tuple[float, float]:
 
 
 def judge(table: Table, row: Published, record: Record | None, reason: str = "") -> Verdict:
-    """The verdict on a row; ``reason``: why it was not run."""
+    """The verdict on a row; ``reason``: why it was not run. A mean of too few seeds that misses a bar has missed it; it cannot reach one,
+    and a time of too few says nothing."""
     if record is None:
         return Verdict("not run", f"not run{': ' + reason if reason else ''}")
     said, lanes = _against_bar(table, row, figure(table, record)[0]), len(record.result["lanes"])
@@ -40,12 +41,30 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
     others = [o for o in record.overrides if not (few and o.startswith("train.seeds="))]
     if others:
         return Verdict("other settings", f"{before}settings differ from configs/{row.name}.yaml: {', '.join(others)}")
-    if few:  # a bar that is missed by some seeds is missed
+    unlike = _unlike(table, row, record)
+    if unlike:
+        return Verdict("not judged", f"not judged: {unlike}")
+    if few:
         kinds: dict[Kind, Kind] = {"missed": "missed", "reached": "reached by fewer seeds", "shown": "incomplete"}
-        return Verdict(kinds[said.kind], f"{before}{lanes} of {row.repeats} seeds or folds")
-    if row.only and not all(row.only in device for device in _devices(record)):
-        return Verdict("not judged", f"not judged: the bar is for an {row.only}")
+        kind = "incomplete" if table.value == "seconds" and said.kind == "reached" else kinds[said.kind]
+        return Verdict(kind, f"{before}{lanes} of {row.repeats} seeds or folds")
     return said
+
+
+def _unlike(table: Table, row: Published, record: Record) -> str:
+    """In what the record is not about what the bar is about: another machine, or other test graphs or another unit; empty if in nothing."""
+    if row.only and not all(row.only in device for device in _devices(record)):
+        return f"the bar is for an {row.only}"
+    scale = record.result.get("scale") or 1.0
+    if scale != row.scale:
+        return f"errors are divided by {scale}, not {row.scale:g}"
+    if not table.tested:
+        return ""
+    if not record.predictions:
+        return "there are no predictions"
+    counts = {sum(v is not None for v in values) for name, values in record.predictions.items() if name not in ("id", "true")}
+    wrong = sorted(counts - {table.tested})
+    return f"tested on {wrong[0]} graphs, not the {table.tested} of the task" if wrong else ""
 
 
 def _devices(record: Record) -> set[str]:
@@ -67,7 +86,10 @@ def _against_bar(table: Table, row: Published, mean: float) -> Verdict:
 
 
 def judge_order(table: Table, records: Mapping[str, Record]) -> Verdict:
-    """Whether the figures of an ordered table come in the paper's order, as they must, whatever bars they reach one by one."""
+    """Whether the figures of an ordered table come in the paper's order, as they must, whatever bars they reach one by one.
+
+    It is reached only by rows that count one by one, too: none of them by other settings or by fewer seeds.
+    """
     means = {row.name: figure(table, records[row.name])[0] for row in table.rows if row.name in records}
     wrong = out_of_order(table, means)
     if wrong:
@@ -76,6 +98,10 @@ def judge_order(table: Table, records: Mapping[str, Record]) -> Verdict:
         return Verdict("not run", "nothing to compare")
     if len(means) < len(table.rows):
         return Verdict("incomplete", f"kept by the {len(means)} of {len(table.rows)} rows that were run")
+    kinds = [judge(table, row, records[row.name]).kind for row in table.rows]
+    count = sum(kind in ("reached", "missed", "shown") for kind in kinds)
+    if count < len(table.rows):
+        return Verdict("incomplete", f"kept, but {len(table.rows) - count} of the {len(table.rows)} rows do not count")
     return Verdict("reached", "kept")
 
 

@@ -7,6 +7,7 @@ not are trained one group after another.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from ..datasets.splits import part_title
 from ..datasets.task import Split, Task
-from ..errors import PlanegraphError
+from ..errors import PlanegraphError, PlanegraphWarning
 from .settings import TrainSettings
 
 PARTS = ("train", "val", "test")
@@ -57,6 +58,8 @@ def lanes_of(task: Task, settings: TrainSettings) -> list[Lane]:
         raise PlanegraphError(f"task {task.name} must have splits or folds, one of them")
     splits = [(None, task.splits)] if task.folds is None else list(enumerate(task.folds))
     checked = [(fold, _whole(task, split, fold)) for fold, split in splits]
+    if task.shared:
+        warnings.warn(f"task {task.name}: {task.shared}", PlanegraphWarning, stacklevel=3)
     seeds = range(settings.seed, settings.seed + settings.seeds)
     return [Lane(seed, fold, split, target) for target in task.targets or (None,) for seed in seeds for fold, split in checked]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from torch import Tensor
 
-from ..errors import FormatError
+from ..errors import FormatError, PlanegraphWarning
 from .errors import SettingsError
 from .lanes import Lane
 from .log import read_log
@@ -79,7 +79,7 @@ def check_log(path: Path, lanes: Sequence[Lane], epochs: int) -> None:
         warnings.warn(
             f"{path} lacks {len(missing)} lines of epochs that are done, first that of {lane.name}, epoch {epoch}: the run goes on, "
             "but its log is not whole, and it cannot become a record",
-            RuntimeWarning,
+            PlanegraphWarning,
             stacklevel=3,
         )
 

@@ -268,7 +268,7 @@ def summarise(
         "seconds": round(seconds, 3),
         "device": made_on["device"],
         "torch": made_on["torch"],
-        "notes": task.notes,
+        "notes": "; ".join(filter(None, (task.notes, task.shared))),
         "lanes": results,
     }
 

@@ -21,6 +21,7 @@ Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "tf32", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
+_MOST_TOGETHER = 1000  # seeds of one run
 _FROM_TASK = ("node_features", "edge_features", "outputs")
 
 
@@ -63,6 +64,10 @@ class TrainSettings:
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
             _integer(f"train.{name}", getattr(self, name), least)
+        if self.seeds > _MOST_TOGETHER:
+            raise SettingsError(
+                f"train.seeds must be at most {_MOST_TOGETHER}; found {self.seeds}. Further seeds are another run, with another train.seed"
+            )
         if self.seed + self.seeds > _SEEDS:
             raise SettingsError(f"train.seed + train.seeds must be at most 2^63; found {self.seed} + {self.seeds}")
         _number("train.lr", self.lr, above=0)
@@ -134,7 +139,7 @@ class RunSettings:
         _check_keys("train.", train, TrainSettings)
         if "schedule" in train:
             train["schedule"] = schedule_from_dict(train["schedule"])
-        if "task" not in given:
+        if given.get("task") is None:
             raise SettingsError("task is missing: the settings must name it")
         given = {name: value for name, value in given.items() if value is not None}
         return cls(**given, train=TrainSettings(**train))
@@ -149,8 +154,17 @@ class RunSettings:
 
 def load_settings(path: str | PathLike[str]) -> RunSettings:
     """The settings in a YAML file."""
+    values = read_yaml(path)
     try:
-        return RunSettings.from_dict(_yaml().load(Path(path).read_text(encoding="utf-8"), _loader()))
+        return RunSettings.from_dict(values)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+def read_yaml(path: str | PathLike[str]) -> Any:
+    """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
+    try:
+        return _yaml().load(Path(path).read_text(encoding="utf-8"), _loader())
     except (_yaml().YAMLError, UnicodeDecodeError) as error:
         raise SettingsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
     except SettingsError as error:
