@@ -192,6 +192,12 @@ LINES = {
     "a cell": ("log.csv", lambda lines: [*lines[:3], lines[3].replace(",", ",x", 3), *lines[4:]], "line 4"),
     "another head": ("log.csv", lambda lines: ["a,b\n", *lines[1:]], "must begin with the columns"),
     "predictions twice": ("predictions.csv", lambda lines: [*lines, *lines[1:]], "a graph is there twice"),
+    "a prediction that is none": ("predictions.csv", lambda lines: [*lines[:-1], lines[-1].replace(",", ",nan,", 1)], "cells, not"),
+    "a prediction that is no number": (
+        "predictions.csv",
+        lambda lines: [*lines[:-1], ",".join([*lines[-1].split(",")[:-1], "nan\n"])],
+        "a number is not finite",
+    ),
     "predictions left out": ("predictions.csv", lambda lines: lines[:5], "they give"),
     "a lane of the predictions": (
         "predictions.csv",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 from train.tasks import regression, small
@@ -23,6 +25,7 @@ from planegraph.experiments.records import (
     write_record,
 )
 from planegraph.nn import BasePlanE
+from planegraph.report import page
 from planegraph.train import load_settings, train
 from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.log import read_log
@@ -46,7 +49,7 @@ def test_round_trip(runs, tmp_path, kind):
     for row in found.log:
         assert row["val"] == pytest.approx(logged[row["seed"], row["fold"], row["epoch"]], rel=1e-5)
     assert list(found.predictions) == ["id", "true", *map(lane_name, result["lanes"])]
-    assert found.facts["command"] == f"planegraph train {found.settings.task} --config records/small/settings.yaml"
+    assert found.facts["command"] == f"planegraph train {found.settings.task} --config {tmp_path.name}/small/settings.yaml"
     assert found.facts["kind"] == "train"
     assert found.facts["lanes"] == len(result["lanes"])
     assert found.facts["machine"]["device"] == "cpu"
@@ -91,7 +94,7 @@ def test_written_anew(runs, record):
     assert {path.name: path.read_bytes() for path in record.iterdir() if path.name != "report.html"} == before
 
 
-@pytest.mark.parametrize("fails", ["settings.yaml", "log.csv", "record.json"])
+@pytest.mark.parametrize("fails", ["settings.yaml", "log.csv", "report.html", "record.json"])
 def test_a_full_disk_leaves_the_earlier_record(runs, record, monkeypatch, fails):
     """And what else lies in its folder."""
     (record / "README.md").write_text("mine")
@@ -104,6 +107,7 @@ def test_a_full_disk_leaves_the_earlier_record(runs, record, monkeypatch, fails)
 
     monkeypatch.setattr(records, "replace_files", full)
     monkeypatch.setattr(format, "replace_files", full)
+    monkeypatch.setattr(page, "replace_files", full)
     with pytest.raises(OSError, match="No space left"):
         write_record(runs["folds"], record.parent, "small")
     assert {path.name: path.read_bytes() for path in record.iterdir()} == before
@@ -113,6 +117,35 @@ def test_a_full_disk_leaves_the_earlier_record(runs, record, monkeypatch, fails)
     assert read_record(record).result["task"] == "counting"
     assert len(checked_record(record).predictions) == 4
     assert (record / "README.md").read_text() == "mine"
+
+
+def test_a_record_is_one_when_all_of_it_has_moved(runs, record, monkeypatch):
+    """Wherever moving ends, what is there is the whole of one of them, or no record; and a link to a folder is followed."""
+    before = read_record(record)
+    place = record.with_name("linked")
+    place.symlink_to(record, target_is_directory=True)
+    for moves in range(7):
+        monkeypatch.undo()
+        write_record(runs["seeds"], record.parent, "small")
+        left = iter(range(moves))
+
+        def move(source, target, left=left):
+            if Path(target).parent == record.resolve() and next(left, None) is None:
+                raise KeyboardInterrupt
+            os.rename(source, target)
+
+        monkeypatch.setattr(os, "replace", move)
+        try:
+            write_record(runs["folds"], record.parent, "small")
+            assert moves == 6
+        except KeyboardInterrupt:
+            assert not (record / "record.json").exists()
+    assert checked_record(record).result != before.result
+    monkeypatch.undo()
+    edit_json(record / "record.json", lambda facts: facts.update(name="linked"))
+    write_record(runs["seeds"], record.parent, "linked")
+    assert place.is_symlink()
+    assert checked_record(place).result == before.result
 
 
 def test_what_a_process_left_that_was_killed_is_taken_away(runs, tmp_path):

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -12,7 +13,7 @@ import torch
 
 from planegraph import cli, datasets
 from planegraph.cli import main
-from planegraph.errors import PlanegraphError
+from planegraph.errors import PlanegraphError, PlanegraphWarning
 from planegraph.train import load_settings
 
 from .tasks import regression, stopped_at
@@ -45,7 +46,7 @@ def test_train(tmp_path, capsys):
 
 
 def test_warnings_are_messages(tmp_path, capsys, monkeypatch):
-    """Without the path of a file and a line of its source; said once, by the first of several processes."""
+    """Without the path of a file and a line of its source; the first of several processes speaks for all."""
     run = ["train", "counting", *FAST, "-q", "--out", str(tmp_path / "run")]
     assert main(run) == 0
     (tmp_path / "run" / "log.jsonl").unlink()
@@ -56,6 +57,14 @@ def test_warnings_are_messages(tmp_path, capsys, monkeypatch):
     assert err.startswith(f"planegraph: warning: {tmp_path / 'run' / 'log.jsonl'} lacks 2 lines of epochs that are done")
     assert ".py:" not in err
     assert len(err.splitlines()) == 1
+    for rank, count in (("0", 1), ("1", 0)):
+        monkeypatch.setenv("RANK", rank)
+        monkeypatch.setenv("WORLD_SIZE", "2")
+        with warnings.catch_warnings():
+            cli._say_warnings()
+            warnings.warn("odd", PlanegraphWarning, stacklevel=1)
+        assert capsys.readouterr().err.count("planegraph: warning: odd\n") == count
+    assert cli._explain(PlanegraphWarning("odd")) == (3, "odd")  # python -W error
 
 
 def test_what_is_trained_and_tested_on_is_told(tmp_path, capsys, monkeypatch):
@@ -141,7 +150,7 @@ def test_trouble_is_explained(tmp_path, capsys):
             f"planegraph: cannot read --config {missing}: No such file or directory\n",
         ),
         (["train", "counting", "--config", str(tmp_path), *out], f"planegraph: cannot read --config {tmp_path}: Is a directory\n"),
-        (["train", "counting", "--config", str(broken), *out], f"{broken} is no YAML"),
+        (["train", "counting", "--config", str(broken), *out], f"{broken}: this is no YAML"),
         (["train", "counting", "--set", "options.colour=3", *FAST, *out], "options of the task counting"),
         (["train", "counting", "--set", "task=other", *out], "--set makes the task other, but counting was asked for"),
         (["train", "counting", "--set", "model_class=GINE", *FAST, *out], "GINE reads edge features"),

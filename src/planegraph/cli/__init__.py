@@ -110,7 +110,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return 130, "interrupted"
     if isinstance(error, BrokenPipeError):
         return 141, ""
-    if isinstance(error, StreamError):
+    if isinstance(error, StreamError | PlanegraphWarning):  # the latter under python -W error
         return 3, str(error)
     if isinstance(error, OSError):
         return 3, f"input or output failed: {error}"

@@ -45,7 +45,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument("--out", metavar="FILE", default="docs/results.md", help="the tables (default: docs/results.md)")
     parser.add_argument("--data-root", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
     add_device(parser)
-    add_overrides(parser, "replace settings; the record says so")
+    add_overrides(parser, "replace settings; the tables say so")
     parser.add_argument(
         "--nodes", metavar="N", type=int, default=9, help="expressiveness: planar graphs of up to N nodes, 2 to 10 (default: 9)"
     )
@@ -150,6 +150,10 @@ def _from_run(args: argparse.Namespace) -> int:
         raise UsageError("--from-run RUN and --name NAME go together")
     if args.table:
         raise UsageError("--from-run makes one record; leave TABLE out")
+    given = {"--set": args.overrides, "--only": args.only, "--again": args.again}
+    idle = [option for option, value in given.items() if value]
+    if idle:
+        raise UsageError(f"--from-run trains nothing; leave {', '.join(idle)} out")
     folder = write_record(args.from_run, args.records, args.name, note=args.note)
     write_tables(Path(args.records), Path(args.out))
     known = "" if args.name in config_names() else f" (there is no configs/{args.name}.yaml)"

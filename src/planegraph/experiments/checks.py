@@ -259,6 +259,8 @@ def _check_predictions(record: Record) -> None:
         return
     columns = list(record.predictions)
     _require(record, "predictions.csv", columns == ["id", "true", *names], f"its columns are not id, true, {', '.join(names)}")
+    numbers = [value for values in record.predictions.values() for value in values if value is not None]
+    _require(record, "predictions.csv", bool(np.isfinite(numbers).all()), "a number is not finite")
     ids = record.predictions["id"]
     _require(record, "predictions.csv", len(set(ids)) == len(ids), "a graph is there twice")
     true = np.array(record.predictions["true"], float)

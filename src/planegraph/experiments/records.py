@@ -44,9 +44,9 @@ from ..train.models import MODELS
 from ..train.run import refuse_several
 from ..train.settings import RunSettings, load_settings, save_settings
 from .configs import config_names, differences
-from .published import TABLE_NAMES
+from .published import MEASURES
 
-_FILES = ("record.json", "predictions.csv", "report.html", "settings.yaml", "log.csv", "result.json")
+_FILES = ("settings.yaml", "result.json", "log.csv", "predictions.csv", "report.html")
 LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
 _WHOLE = ("epoch", "seed", "fold")
 _SESSION = ("commit", "dirty", "date", "command", "machine")
@@ -143,19 +143,23 @@ def _place(records_root: str | PathLike[str], name: str) -> Path:
 @contextmanager
 def _taking_place_of(folder: Path) -> Iterator[Path]:
     """A new folder, whose files take the place of the record in ``folder`` when all are written; what else lies there stays."""
+    folder = folder.resolve()  # what is renamed must lie on the same disk
     new = folder.with_name(f".{folder.name}.new")  # names of records do not begin with a dot
     shutil.rmtree(new, ignore_errors=True)  # of a process that was killed
     new.mkdir(parents=True)
     try:
         yield new
-        folder.mkdir(exist_ok=True)
-        for name in _FILES:
-            (folder / name).unlink(missing_ok=True)
-        for name in reversed(_FILES):
-            if (new / name).exists():
-                os.replace(new / name, folder / name)
-    finally:
+    except BaseException:
         shutil.rmtree(new, ignore_errors=True)
+        raise
+    folder.mkdir(exist_ok=True)
+    (folder / "record.json").unlink(missing_ok=True)
+    for name in (*_FILES, "record.json"):
+        if (new / name).exists():
+            os.replace(new / name, folder / name)
+        else:
+            (folder / name).unlink(missing_ok=True)
+    new.rmdir()
 
 
 def _of_run(run: Path, folder: Path, name: str) -> Record:
@@ -173,7 +177,7 @@ def _of_run(run: Path, folder: Path, name: str) -> Record:
             "kind": "train",
             **{key: sessions[-1][key] for key in _SESSION},
             "dirty": any(s["dirty"] for s in sessions),
-            "command": f"planegraph train {settings.task} --config records/{name}/settings.yaml",
+            "command": f"planegraph train {settings.task} --config {folder.parent.resolve().name}/{name}/settings.yaml",
             "seconds": result["seconds"],
             "lanes": len(result["lanes"]),
             "parameters": _parameters(run, result),
@@ -253,13 +257,15 @@ def keeps_predictions(result: Mapping[str, Any]) -> bool:
 
 
 def _report(run: Path, path: Path) -> None:
-    """The page for people; a record is not lost because that fails."""
+    """The page for people; a record is not lost because there is something in the run that it cannot show."""
     from ..report import write_report
 
     try:
         write_report(run, path)
+    except OSError:
+        raise
     except Exception as error:
-        warnings.warn(f"{path.name} could not be written: {type(error).__name__}: {error}", PlanegraphWarning, stacklevel=4)
+        warnings.warn(f"{path.name} could not be written: {type(error).__name__}: {error}", PlanegraphWarning, stacklevel=3)
 
 
 def lane_name(lane: Mapping[str, Any]) -> str:
@@ -301,7 +307,7 @@ def checked_record(folder: str | PathLike[str]) -> Record:
             return record
     except RecordError as error:
         name = Path(folder).name
-        known = name in config_names() or name in TABLE_NAMES
+        known = name in config_names() or name in (measure.name for measure in MEASURES)
         remedy = (
             "planegraph reproduce --again makes it anew"
             if known

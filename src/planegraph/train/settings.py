@@ -164,9 +164,9 @@ def load_settings(path: str | PathLike[str]) -> RunSettings:
 def read_yaml(path: str | PathLike[str]) -> Any:
     """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
     try:
-        return _yaml().load(Path(path).read_text(encoding="utf-8"), _loader())
-    except (_yaml().YAMLError, UnicodeDecodeError) as error:
-        raise SettingsError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+        return _parsed(Path(path).read_text(encoding="utf-8"))
+    except UnicodeDecodeError as error:
+        raise SettingsError(f"{path}: this is no YAML: {error}") from None
     except SettingsError as error:
         raise SettingsError(f"{path}: {error}") from None
 
@@ -203,9 +203,7 @@ def _override(values: dict[str, Any], override: str) -> None:
         if not isinstance(at, dict):
             raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings of its own")
     try:
-        at[name] = _yaml().load(text, _loader())
-    except _yaml().YAMLError:
-        raise SettingsError(f"{override!r}: the value is no YAML") from None
+        at[name] = _parsed(text)
     except SettingsError as error:
         raise SettingsError(f"{override!r}: {error}") from None
 
@@ -256,6 +254,16 @@ def _yaml() -> Any:
 
         raise MissingDependencyError("settings are YAML files: pip install PyYAML") from None
     return yaml
+
+
+def _parsed(text: str) -> Any:
+    """What the text says; SettingsError if it is no YAML, or gives a key twice."""
+    try:
+        return _yaml().load(text, _loader())
+    except SettingsError:
+        raise
+    except (_yaml().YAMLError, ValueError, RecursionError) as error:  # a date of month 13; a thousand brackets
+        raise SettingsError(f"this is no YAML: {' '.join(str(error).split())}") from None
 
 
 def _loader() -> Any:
