@@ -291,6 +291,7 @@ def other_walks(ds: PackedDataset) -> PackedDataset:
     return PackedDataset(tables, ds.features, node_labels=ds.node_labels, edge_labels=ds.edge_labels)
 
 
+@pytest.mark.filterwarnings("ignore::planegraph.PlanegraphWarning")  # one of the others tests on what validates
 def test_other_data_are_refused(tmp_path):
     task = regression()
     train(task, small(), tmp_path, device="cpu")
