@@ -11,7 +11,7 @@ import pytest
 from planegraph.cli import main
 from planegraph.experiments.configs import load_config
 from planegraph.experiments.published import ALL_PLANAR, EXPRESSIVENESS_BAR, MEASURES, TABLES, Published, Table, config_names_of
-from planegraph.experiments.records import Record, RecordError, read_records, write_measure, write_record
+from planegraph.experiments.records import Record, RecordError, write_measure, write_record
 from planegraph.experiments.tables import check_file, overview, results_text, write_tables
 from planegraph.experiments.verdicts import judge, judge_order, out_of_order
 
@@ -172,9 +172,9 @@ def test_an_order_of_what_does_not_count_is_not_reached(change):
 @pytest.mark.skipif(not (ROOT / "records").is_dir(), reason="the records are not in the source distribution")
 def test_the_released_tables_are_those_of_the_records():
     check_file(ROOT / "records", ROOT / "docs" / "results.md")
-    found = read_records(ROOT / "records")
-    verdicts = {row.name: judge(t, row, found.get(row.name)) for t in TABLES for row in t.rows}
-    assert {name: v.text for name, v in verdicts.items() if v.kind in ("not judged", "other settings")} == {}
+    text = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    assert "not judged" not in text
+    assert "settings differ" not in text
 
 
 @pytest.fixture

@@ -52,6 +52,10 @@ def test_yaml_by_hand_and_overrides(tmp_path):
         ("model_class=GAT", "model_class must be one of"),
         ("train=[]", "train must be a table of settings"),
         ("train={seed: 1, seed: 2}", "seed is given twice, again in line 1"),
+        ("train.lr=[", r"'train\.lr=\[' is no YAML"),
+        ("train.lr=2026-13-01", r"'train\.lr=2026-13-01' is no YAML: month must be in 1\.\.12"),
+        ("train.lr=" + 3000 * "[", "is no YAML: maximum recursion depth"),
+        ("train.lr=\udcff", "is no YAML"),
     ],
 )
 def test_what_is_wrong_is_named(override, words):

@@ -97,16 +97,18 @@ class Task:
                 raise PlanegraphError(f"task {self.name}: folds must be a list of splits; found none")
             object.__setattr__(self, "folds", folds)
 
+    def by_fold(self) -> list[tuple[int | None, Split]]:
+        """All splits with the numbers of their folds; the only one has none, and is empty if the task has no split."""
+        return [(None, self.splits or {})] if self.folds is None else list(enumerate(self.folds))
+
     def parts(self) -> list[Part]:
         """All parts of all splits; none if the task has no split."""
-        splits = [(None, self.splits or {})] if self.folds is None else enumerate(self.folds)
-        return [Part(part_title(name, fold), name, ids) for fold, split in splits for name, ids in split.items()]
+        return [Part(part_title(name, fold), name, ids) for fold, split in self.by_fold() for name, ids in split.items()]
 
-    @property
+    @cached_property
     def shared(self) -> str:
         """What a reader of its figures should know: graphs that are tested on and trained on, too, of the first split that has such."""
-        splits = [(None, self.splits or {})] if self.folds is None else enumerate(self.folds)
-        return next(filter(None, (shared_graphs(split, fold) for fold, split in splits)), "")
+        return next(filter(None, (shared_graphs(split, fold) for fold, split in self.by_fold())), "")
 
     def of_target(self, target: str | None) -> Task:
         """The task of one of its targets, by name; the task itself for None. Graphs are shared."""

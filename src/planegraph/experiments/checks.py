@@ -23,7 +23,7 @@ import numpy as np
 
 from ..train.schedules import Cosine, Plateau
 from ..train.settings import RunSettings, TrainSettings
-from .published import MEASURES, TABLES
+from .published import MEASURE_NAMES, ROW_NAMES
 
 if TYPE_CHECKING:
     from .records import Record, Row
@@ -61,8 +61,7 @@ def check_record(record: Record) -> None:
 
 def _check_facts(record: Record) -> None:
     facts = record.facts
-    trained, measured = {row.name for table in TABLES for row in table.rows}, {measure.name for measure in MEASURES}
-    wrong = {"measure": trained, "train": measured}[facts["kind"]]
+    wrong = {"measure": ROW_NAMES, "train": MEASURE_NAMES}[facts["kind"]]
     _require(record, "record.json", record.name not in wrong, f"kind cannot be {facts['kind']!r} of what is named {record.name}")
     for key in _FACTS:
         _require(record, "record.json", key in facts, f"{key} is missing")

@@ -288,7 +288,9 @@ EXPRESSIVENESS_BAR = {
 }
 """Pairs of each set that must be told apart; graphs of up to more nodes are more."""
 
-TABLE_NAMES = (*(table.name for table in TABLES), *(measure.name for measure in MEASURES))
+ROW_NAMES = tuple(row.name for table in TABLES for row in table.rows)
+MEASURE_NAMES = tuple(measure.name for measure in MEASURES)
+TABLE_NAMES = (*(table.name for table in TABLES), *MEASURE_NAMES)
 
 
 def config_names_of(name: str) -> list[str]:

@@ -28,6 +28,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,7 @@ from ..train.models import MODELS
 from ..train.run import refuse_several
 from ..train.settings import RunSettings, load_settings, save_settings
 from .configs import config_names, differences
-from .published import MEASURES
+from .published import MEASURE_NAMES
 
 _FILES = ("settings.yaml", "result.json", "log.csv", "predictions.csv", "report.html")
 LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
@@ -76,7 +77,7 @@ class Record:
         """That of the folder and of the config."""
         return self.facts["name"]
 
-    @property
+    @cached_property
     def overrides(self) -> list[str]:
         """What differs from today's ``configs/<name>.yaml``; empty if nothing does."""
         if self.settings is None or self.name not in config_names():
@@ -307,13 +308,8 @@ def checked_record(folder: str | PathLike[str]) -> Record:
             return record
     except RecordError as error:
         name = Path(folder).name
-        known = name in config_names() or name in (measure.name for measure in MEASURES)
-        remedy = (
-            "planegraph reproduce --again makes it anew"
-            if known
-            else f"planegraph reproduce --from-run RUN --name {name} makes it anew"
-        )
-        raise RecordError(f"{error}; {remedy}") from None
+        how = "--again" if name in (*config_names(), *MEASURE_NAMES) else f"--from-run RUN --name {name}"
+        raise RecordError(f"{error}; planegraph reproduce {how} makes it anew") from None
 
 
 def read_records(root: str | PathLike[str]) -> dict[str, Record]:

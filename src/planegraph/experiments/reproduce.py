@@ -21,11 +21,9 @@ from ..train.run import runs_of
 from ..train.settings import RunSettings, load_settings
 from ..train.tasks import task_of
 from .configs import load_config
-from .published import MEASURES, TABLE_NAMES, config_names_of, nodes_of
+from .published import MEASURE_NAMES, TABLE_NAMES, config_names_of, nodes_of
 from .records import Record, checked_record, write_measure, write_record
 from .tables import with_spread
-
-_MEASURES = tuple(measure.name for measure in MEASURES)
 
 
 @dataclass(frozen=True)
@@ -74,8 +72,10 @@ def finished_record(plan: Plan, name: str) -> Record | None:
 
 def check_overrides(names: Sequence[str], plan: Plan) -> None:
     """PlanegraphError if what the plan replaces is no setting of these, whether they have records or not."""
-    trained = [name for name in names if name not in _MEASURES]
-    if plan.overrides and not trained:
+    if not plan.overrides:
+        return
+    trained = [name for name in names if name not in MEASURE_NAMES]
+    if not trained:
         raise PlanegraphError(f"{', '.join(names)} is measured, and has no settings to replace; leave --set out")
     for name in trained:
         _settings(name, plan)
@@ -94,7 +94,7 @@ def reproduce(name: str, plan: Plan) -> Path | None:
         other = f" (with {', '.join(found.overrides)})" if found.overrides else ""
         plan.say(f"{name}: recorded in {found.folder}{other}; --again runs it anew")
         return None
-    if name in _MEASURES:
+    if name in MEASURE_NAMES:
         return _measure(name, plan)
     settings = _settings(name, plan)
     if _from_a_stack(name, settings, plan):
@@ -125,7 +125,7 @@ def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
     for name in names:
         key = name
         wanted = plan.again or not (plan.records / name / "record.json").is_file()
-        if wanted and name not in _MEASURES and device != "cpu":
+        if wanted and name not in MEASURE_NAMES and device != "cpu":
             settings = _settings(name, plan)
             if isinstance(settings.options.get("target"), str):
                 key = json.dumps(replace(settings, options={**settings.options, "target": None}).to_dict())

@@ -17,7 +17,19 @@ from ..data.format import replace_files
 from ..errors import PlanegraphError
 from ..train.errors import SettingsError
 from ..train.settings import RunSettings, read_yaml
-from .published import EXPRESSIVENESS_BAR, MEASURES, TABLE_NAMES, TABLES, TIGER_BAR, Measured, Published, Table, nodes_of
+from .published import (
+    EXPRESSIVENESS_BAR,
+    MEASURE_NAMES,
+    MEASURES,
+    ROW_NAMES,
+    TABLE_NAMES,
+    TABLES,
+    TIGER_BAR,
+    Measured,
+    Published,
+    Table,
+    nodes_of,
+)
 from .records import NOT_RUN, Record, RecordError, read_records
 from .verdicts import Verdict, figure, judge, judge_order
 
@@ -48,8 +60,7 @@ def results_text(records_root: Path, out: Path) -> str:
     link = Path(os.path.relpath(records_root, out.parent)).as_posix()
     sections = [_section(table, records, reasons, link) for table in TABLES]
     sections += [_measured(measure, records.get(measure.name), reasons.get(measure.name, ""), link) for measure in MEASURES]
-    known = {row.name for table in TABLES for row in table.rows} | {measure.name for measure in MEASURES}
-    further = [record for name, record in records.items() if name not in known]
+    further = [record for name, record in records.items() if name not in (*ROW_NAMES, *MEASURE_NAMES)]
     if further:
         sections.append(_further(further, link))
     return "\n".join([_INTRO, overview(records, reasons), *sections])
@@ -84,8 +95,7 @@ def read_reasons(records_root: Path) -> dict[str, str]:
     for name, reason in found.items():
         if not isinstance(name, str) or not isinstance(reason, str):
             raise RecordError(f"{path} must hold lines of the form NAME: reason, both texts; found {name!r}: {reason!r}")
-    known = {row.name for table in TABLES for row in table.rows} | set(TABLE_NAMES)
-    unknown = sorted(set(found) - known)
+    unknown = sorted(set(found) - {*ROW_NAMES, *TABLE_NAMES})
     if unknown:
         raise RecordError(f"{path}: there is no table or row {unknown[0]!r}")
     return found

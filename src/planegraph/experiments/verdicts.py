@@ -45,8 +45,8 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
     if unlike:
         return Verdict("not judged", f"not judged: {unlike}")
     if few:
-        kinds: dict[Kind, Kind] = {"missed": "missed", "reached": "reached by fewer seeds", "shown": "incomplete"}
-        kind = "incomplete" if table.value == "seconds" and said.kind == "reached" else kinds[said.kind]
+        promising = said.kind == "reached" and table.value == "test"
+        kind: Kind = "missed" if said.kind == "missed" else "reached by fewer seeds" if promising else "incomplete"
         return Verdict(kind, f"{before}{lanes} of {row.repeats} seeds or folds")
     return said
 

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
-import yaml
 
 from ..errors import FormatError, PlanegraphError
 from ..train.lanes import lane_name
 from ..train.log import read_log
 from ..train.run import refuse_several
+from ..train.settings import read_yaml
 
 Kind = Literal["regression", "binary", "multiclass"]
 
@@ -130,10 +130,8 @@ def read_run(folder: str | PathLike[str]) -> Run:
     if not (folder / "settings.yaml").is_file():
         raise PlanegraphError(f"{folder} holds no run: settings.yaml is missing")
     refuse_several(folder)
-    try:
-        settings = yaml.safe_load((folder / "settings.yaml").read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise FormatError(f"{folder / 'settings.yaml'} is no YAML: {' '.join(str(error).split())}") from None
+    with damage_named(folder / "settings.yaml"):
+        settings = read_yaml(folder / "settings.yaml")
     if not isinstance(settings, dict):
         raise FormatError(f"{folder / 'settings.yaml'} must be a table of settings; found {type(settings).__name__}")
     result = _json(folder / "result.json")

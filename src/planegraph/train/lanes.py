@@ -56,8 +56,7 @@ def lanes_of(task: Task, settings: TrainSettings) -> list[Lane]:
     """All lanes of a run: targets times seeds times folds."""
     if task.splits is None and task.folds is None:
         raise PlanegraphError(f"task {task.name} must have splits or folds, one of them")
-    splits = [(None, task.splits)] if task.folds is None else list(enumerate(task.folds))
-    checked = [(fold, _whole(task, split, fold)) for fold, split in splits]
+    checked = [(fold, _whole(task, split, fold)) for fold, split in task.by_fold()]
     if task.shared:
         warnings.warn(f"task {task.name}: {task.shared}", PlanegraphWarning, stacklevel=3)
     seeds = range(settings.seed, settings.seed + settings.seeds)

@@ -21,7 +21,7 @@ Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "tf32", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
-_MOST_TOGETHER = 1000  # seeds of one run
+_MOST_SEEDS = 1000  # seeds of one run
 _FROM_TASK = ("node_features", "edge_features", "outputs")
 
 
@@ -64,9 +64,9 @@ class TrainSettings:
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
             _integer(f"train.{name}", getattr(self, name), least)
-        if self.seeds > _MOST_TOGETHER:
+        if self.seeds > _MOST_SEEDS:
             raise SettingsError(
-                f"train.seeds must be at most {_MOST_TOGETHER}; found {self.seeds}. Further seeds are another run, with another train.seed"
+                f"train.seeds must be at most {_MOST_SEEDS}; found {self.seeds}. Further seeds are another run, with another train.seed"
             )
         if self.seed + self.seeds > _SEEDS:
             raise SettingsError(f"train.seed + train.seeds must be at most 2^63; found {self.seed} + {self.seeds}")
@@ -163,12 +163,7 @@ def load_settings(path: str | PathLike[str]) -> RunSettings:
 
 def read_yaml(path: str | PathLike[str]) -> Any:
     """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
-    try:
-        return _parsed(Path(path).read_text(encoding="utf-8"))
-    except UnicodeDecodeError as error:
-        raise SettingsError(f"{path}: this is no YAML: {error}") from None
-    except SettingsError as error:
-        raise SettingsError(f"{path}: {error}") from None
+    return _parsed(Path(path).read_bytes(), str(path))
 
 
 def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
@@ -202,10 +197,7 @@ def _override(values: dict[str, Any], override: str) -> None:
         at = at.setdefault(folder, {})
         if not isinstance(at, dict):
             raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings of its own")
-    try:
-        at[name] = _parsed(text)
-    except SettingsError as error:
-        raise SettingsError(f"{override!r}: {error}") from None
+    at[name] = _parsed(text, repr(override))
 
 
 def _check_keys(prefix: str, given: Mapping[str, Any], cls: type) -> None:
@@ -256,14 +248,14 @@ def _yaml() -> Any:
     return yaml
 
 
-def _parsed(text: str) -> Any:
-    """What the text says; SettingsError if it is no YAML, or gives a key twice."""
+def _parsed(data: bytes | str, where: str) -> Any:
+    """What YAML says, whose bytes are UTF-8; SettingsError, which says where, if it is none or gives a key twice."""
     try:
-        return _yaml().load(text, _loader())
-    except SettingsError:
-        raise
-    except (_yaml().YAMLError, ValueError, RecursionError) as error:  # a date of month 13; a thousand brackets
-        raise SettingsError(f"this is no YAML: {' '.join(str(error).split())}") from None
+        return _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from None
+    except (_yaml().YAMLError, ValueError, RecursionError) as error:  # not UTF-8; a date of month 13; a thousand brackets
+        raise SettingsError(f"{where} is no YAML: {' '.join(str(error).split())}") from None
 
 
 def _loader() -> Any:
