@@ -15,7 +15,6 @@ from .bi_enc import BiEnc
 from .config import Categorical, Continuous, PlanEConfig
 from .conv import PlanEConv
 from .cut_enc import CutEnc
-from .mapped import Mapped
 from .model import GraphModel
 from .structure import Structure
 from .tri_enc import TriEnc
@@ -31,7 +30,6 @@ __all__ = [
     "Continuous",
     "CutEnc",
     "GraphModel",
-    "Mapped",
     "PlanEConfig",
     "PlanEConv",
     "Structure",

@@ -1,12 +1,11 @@
-"""BasePlanE, and with edge features E-BasePlanE: L layers of PlanEConv, a sum per layer, an MLP."""
+"""BasePlanE, and with edge features E-BasePlanE: L layers, a sum over the nodes per layer, an MLP."""
 
 from __future__ import annotations
 
-from torch import nn
+from torch import Tensor, nn
 
 from .config import PlanEConfig
-from .conv import PlanEConv
-from .mapped import Mapped
+from .layer import PlanELayer
 from .model import GraphModel
 from .structure import Structure
 
@@ -24,12 +23,12 @@ class BasePlanE(GraphModel):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__(config, replicas)
-        self.layers = nn.ModuleList(PlanEConv(config, replicas) for _ in range(config.layers))
+        self.layers = nn.ModuleList(PlanELayer(config, replicas) for _ in range(config.layers))
         self._add_readout()
 
-    def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
+    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
         out = []
         for layer in self.layers:
-            h = layer.run(h, edges, s)
+            h = layer(h, edges, s)
             out.append(h)
         return out

@@ -14,10 +14,9 @@ from torch import Tensor, nn
 
 from .config import PlanEConfig
 from .dropout import make_dropout
-from .mapped import Mapped
 from .mlp import MLP
 from .model import GraphModel
-from .relu_sum import can_fuse, relu_sum
+from .ops.linear import linear
 from .structure import Structure
 
 
@@ -41,9 +40,9 @@ class GCNLayer(nn.Module):
         nn.init.uniform_(self.lin["weight"], -bound, bound)
         nn.init.zeros_(self.bias)
 
-    def forward(self, h: Mapped, edges: Mapped | None, s: Structure) -> Tensor:
+    def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         scale = torch.rsqrt(s.degree + 1)
-        x = h.map(self.lin["weight"]) * scale
+        x = linear(h, self.lin["weight"]) * scale
         return torch.addcmul(self.bias.unsqueeze(-2), x + s.neighbours @ x, scale)
 
 
@@ -56,28 +55,23 @@ class GINLayer(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
-        options = {"depth": config.mlp_depth, "norm": config.norm, "replicas": replicas}
-        self.nn = MLP(config.hidden, config.hidden, config.width, **options)
+        self.nn = MLP(config.hidden, config.hidden, config.norm, replicas, ends=False)
         self.eps = nn.Parameter(torch.zeros(*(() if replicas is None else (replicas,)), 1))
 
-    def forward(self, h: Mapped, edges: Mapped | None, s: Structure) -> Tensor:
-        x = h.value()
+    def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         own = 1 + self.eps.unsqueeze(-1)
-        return self.nn(torch.addcmul(self.neighbours(x, edges, s), x, own), s.batch.node_mask)
+        return self.nn(torch.addcmul(self.neighbours(h, edges, s), h, own), mask=s.node_mask)
 
-    def neighbours(self, x: Tensor, edges: Mapped | None, s: Structure) -> Tensor:
+    def neighbours(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         """The sum over the neighbours of each node."""
-        return s.neighbours @ x
+        return s.neighbours @ h
 
 
 class GINELayer(GINLayer):
     """MLP( (1 + eps) h_u + sum over v in N_u of relu(h_v + e_vu) )."""
 
-    def neighbours(self, x: Tensor, edges: Mapped | None, s: Structure) -> Tensor:
-        e = edges.value()
-        if can_fuse(x):
-            return relu_sum([x, e], [s.batch.dart_source, s.batch.dart_row], s.node_darts.rows)
-        return s.node_darts @ torch.relu(s.dart_source @ x + s.dart_row @ e)
+    def neighbours(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+        return s.node_darts @ torch.relu(s.dart_source @ h + s.dart_row @ edges)
 
 
 class Baseline(GraphModel):
@@ -96,13 +90,12 @@ class Baseline(GraphModel):
         self.dropout = make_dropout(config.dropout, replicas)
         self._add_readout()
 
-    def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
-        edges = None if edges is None else Mapped(edges.value())  # once for all layers
+    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
         out = []
         for layer in self.layers:
             x = torch.relu(layer(h, edges, s))
             x = x if self.dropout is None else self.dropout(x)
-            h = Mapped(h.value() + x if self.config.residual else x)
+            h = h + x if self.config.residual else x
             out.append(h)
         return out
 

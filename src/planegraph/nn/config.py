@@ -7,10 +7,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
-Norm = Literal["none", "batch", "layer"]
-NormAt = Literal["all", "update"]
-VirtualEdge = Literal["ones", "learned"]
-Pooling = Literal["all", "last"]
+Norm = Literal["none", "batch"]
+Pooling = Literal["sum", "mean"]
 _TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
 
 
@@ -62,21 +60,12 @@ class PlanEConfig:
         pos_dim: width of the positional embeddings p_x; even.
         outputs: width of the graph output.
         neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
-        norm: none, batch or layer, after hidden maps.
-        norm_at: all MLPs outside the tree recursions of BiEnc and CutEnc, or update: those per node (g1 to g4, f) and the output MLP.
-        graph_scale: None: g2 and the output MLP, which see a row per graph, have norms too. A number: they have none, and sums over the
-            nodes of a graph are divided by it before; with mean_pooling only those of g2, as means are not divided again. Batches have
-            few graphs, so their statistics are noisy.
+        norm: batch or none, after the maps of all MLPs but those of the tree recursions and those that see a row per graph.
         norm_momentum: how far running averages of batch norm move with each batch.
-        mlp_depth, mlp_width: linear maps in each MLP, and the width between them (None: hidden).
-        g_depth: linear maps in g1 to g4 of Update; the paper allows 1 or 2, and f, which follows, is an MLP anyway.
-        residual: a layer adds to h what it computes: h + f(...), which lets deep models learn.
-        bounded_trees: messages in the recursions of BiEnc and CutEnc do not grow on their way up, however deep a tree is; see gain.py.
-        mlp_per_type: an outer MLP of TriEnc for each SPQR type.
-        virtual_edge: what a walk reads at a virtual edge: the ones vector of the paper, or a learned one.
-        pooling: the readout sees the sums of all layers, or of the last.
-        mean_pooling: the readout sees means over the nodes instead of sums; then the model is no longer complete.
-        dropout: after Update; dropout_walk: on walk entries; dropout_readout: inside the output MLP.
+        residual: a layer adds to h what it computes, h + f(...), which lets deep models learn.
+        graph_scale: sums over the nodes of a graph are divided by it; about the number of nodes of a graph is good.
+        pooling: the readout sees sums over the nodes, or means; with means the model is no longer complete.
+        dropout: after Update; dropout_readout: inside the output MLP.
 
     >>> PlanEConfig(node_features=Categorical([28]), hidden=128).edge_features is None
     True
@@ -93,21 +82,12 @@ class PlanEConfig:
     triconnected: bool = True
     biconnected: bool = True
     cut: bool = True
-    norm: Norm = "none"
-    norm_at: NormAt = "all"
+    norm: Norm = "batch"
     norm_momentum: float = 0.1
-    graph_scale: float | None = None
-    mlp_depth: int = 2
-    mlp_width: int | None = None
-    g_depth: int = 1
-    residual: bool = False
-    bounded_trees: bool = False
-    mlp_per_type: bool = False
-    virtual_edge: VirtualEdge = "ones"
-    pooling: Pooling = "all"
-    mean_pooling: bool = False
+    residual: bool = True
+    graph_scale: float = 20.0
+    pooling: Pooling = "sum"
     dropout: float = 0.0
-    dropout_walk: float = 0.0
     dropout_readout: float = 0.0
 
     def __post_init__(self) -> None:
@@ -115,24 +95,22 @@ class PlanEConfig:
             value = getattr(self, name)
             if value is not None and not isinstance(value, Categorical | Continuous):
                 raise TypeError(f"{name} must be Categorical(sizes), Continuous(width) or None; found {value!r}")
-        for name in ("hidden", "layers", "pos_dim", "outputs", "mlp_depth", "g_depth"):
+        for name in ("hidden", "layers", "pos_dim", "outputs"):
             _at_least_one(name, getattr(self, name))
-        if self.mlp_width is not None:
-            _at_least_one("mlp_width", self.mlp_width)
         if self.pos_dim % 2:
             raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
-        for name, allowed in (("norm", Norm), ("norm_at", NormAt), ("virtual_edge", VirtualEdge), ("pooling", Pooling)):
+        for name, allowed in (("norm", Norm), ("pooling", Pooling)):
             if getattr(self, name) not in get_args(allowed):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(allowed))}; found {getattr(self, name)!r}")
-        for name in ("dropout", "dropout_walk", "dropout_readout"):
+        for name in ("dropout", "dropout_readout"):
             value = getattr(self, name)
             if not _is_number(value) or not 0 <= value < 1:
                 raise ValueError(f"{name} must be a number, at least 0 and below 1; found {value!r}")
         if not _is_number(self.norm_momentum) or not 0 < self.norm_momentum <= 1:
             raise ValueError(f"norm_momentum must be a number above 0, at most 1; found {self.norm_momentum!r}")
-        if self.graph_scale is not None and not (_is_number(self.graph_scale) and 0 < self.graph_scale < math.inf):
-            raise ValueError(f"graph_scale must be a number above 0, or None; found {self.graph_scale!r}")
-        for name in (*_TERMS, "residual", "bounded_trees", "mlp_per_type", "mean_pooling"):
+        if not _is_number(self.graph_scale) or not 0 < self.graph_scale < math.inf:
+            raise ValueError(f"graph_scale must be a number above 0; found {self.graph_scale!r}")
+        for name in (*_TERMS, "residual"):
             if not isinstance(getattr(self, name), bool):
                 raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")
         if not self.terms:
@@ -144,21 +122,6 @@ class PlanEConfig:
     def terms(self) -> tuple[str, ...]:
         """The terms of Update that are switched on, in the order of their concatenation."""
         return tuple(name for name in _TERMS if getattr(self, name))
-
-    @property
-    def graph_norm(self) -> Norm:
-        """The norm of the MLPs that see a row per graph."""
-        return self.norm if self.graph_scale is None else "none"
-
-    @property
-    def inner_norm(self) -> Norm:
-        """The norm of the MLPs per walk entry, component and dart."""
-        return self.norm if self.norm_at == "all" else "none"
-
-    @property
-    def width(self) -> int:
-        """The width inside MLPs."""
-        return self.hidden if self.mlp_width is None else self.mlp_width
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values for JSON.

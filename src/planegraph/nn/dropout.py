@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 try:
-    from . import triton_dropout
+    from .ops import triton_dropout
 except ImportError:
     triton_dropout = None
 

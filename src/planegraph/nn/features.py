@@ -12,7 +12,7 @@ from torch.nn import functional as F
 from ..errors import InvalidGraphError
 from .config import Categorical, Continuous, Features
 from .linear import Linear
-from .mapped import Mapped
+from .ops.linear import linear
 
 _ONE_HOT = 1024  # categories up to which embeddings are a product with a 0/1 matrix: its gradient is a product too, and no scatter
 
@@ -49,8 +49,8 @@ class ConstantEncoder(nn.Module):
         self.constant = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), hidden))
         nn.init.normal_(self.constant)
 
-    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Mapped:
-        return Mapped(self.constant.new_ones(*self.constant.shape[:-1], rows, 1), self.constant.unsqueeze(-1))
+    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
+        return self.constant.unsqueeze(-2).expand(*self.constant.shape[:-1], rows, self.constant.shape[-1])
 
 
 class ContinuousEncoder(nn.Module):
@@ -61,8 +61,8 @@ class ContinuousEncoder(nn.Module):
         self.features, self.what = features, what
         self.linear = Linear(features.width, hidden, replicas)
 
-    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Mapped:
-        return Mapped(self._values(values, rows), self.linear.weight, self.linear.bias).settled()
+    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
+        return self.linear(self._values(values, rows))
 
     def _values(self, values: Tensor | None, rows: int) -> Tensor:
         weight = self.linear.weight
@@ -82,16 +82,16 @@ class CategoricalEncoder(nn.Module):
         starts = list(accumulate(features.sizes, initial=0))[:-1]
         self.register_buffer("starts", torch.tensor(starts), persistent=False)
 
-    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Mapped:
+    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
         table, where = torch.cat(list(self.tables), dim=-2), self._where(values, rows, locate)
         size = table.shape[-2]
         if size <= _ONE_HOT:
             hot = table.new_zeros(*where.shape[:-1], size).scatter_(-1, where, 1)
-            return Mapped(hot, table.mT).settled()
+            return linear(hot, table.mT)
         if table.dim() == 2:
-            return Mapped(F.embedding(where, table).sum(-2))
+            return F.embedding(where, table).sum(-2)
         replica = torch.arange(table.shape[0], device=table.device)[:, None, None]
-        return Mapped(F.embedding(where + replica * size, table.flatten(0, 1)).sum(-2))
+        return F.embedding(where + replica * size, table.flatten(0, 1)).sum(-2)
 
     def _where(self, values: Tensor | None, rows: int, locate: Callable[[int], str]) -> Tensor:
         """Rows of the joined tables."""

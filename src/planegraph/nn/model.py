@@ -21,12 +21,11 @@ from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .config import PlanEConfig
 from .features import make_encoder
 from .guards import check_device, eager_in_full_precision
-from .mapped import Mapped
 from .mlp import MLP
 from .norm import set_momentum
 from .structure import Structure
 
-_FORMAT = 1
+_FORMAT = 2
 _SETTINGS = "planegraph"
 
 
@@ -49,12 +48,12 @@ class GraphModel(nn.Module):
     def _add_readout(self) -> None:
         """Last, so that the parameters stand in the order of the computation."""
         c = self.config
-        inputs = c.hidden * (c.layers if c.pooling == "all" else 1)
-        options = {"depth": c.mlp_depth, "norm": c.graph_norm, "dropout": c.dropout_readout, "replicas": self.replicas}
-        self.readout = MLP(inputs, c.outputs, c.width, **options)
+        self.readout = MLP(
+            c.hidden * c.layers, c.outputs, "none", self.replicas, width=c.hidden, ends=False, dropout=c.dropout_readout
+        )
         set_momentum(self, c.norm_momentum)
 
-    def run_layers(self, h: Mapped, edges: Mapped | None, s: Structure) -> list[Mapped]:
+    def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
         """h^(1), ..., h^(L), given h^(0) and the edge representations."""
         raise NotImplementedError
 
@@ -64,12 +63,12 @@ class GraphModel(nn.Module):
     def forward(self, batch: Any) -> Tensor:
         """(G, outputs): the outputs of all graphs of a PlanarBatch or of a PyG batch of PlanarData."""
         batch = self.prepare(batch)
-        return self.readout(self._pool(batch), batch.graph_mask)
+        return self.readout(self._pool(batch))
 
     @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
-        """(G, layers * hidden): the sums of the node representations (or means, or parts of sums: what the output MLP sees), layer beside
-        layer (or of the last layer only)."""
+        """(G, layers * hidden): what the output MLP sees, the sums of the node representations over ``graph_scale`` (or means), layer beside
+        layer."""
         return self._pool(self.prepare(batch))
 
     @eager_in_full_precision
@@ -80,9 +79,9 @@ class GraphModel(nn.Module):
         rows of nodes that an automorphism exchanges: the rows of a graph are invariant as a multiset, and those of nodes that no
         automorphism moves follow the relabelling. Sums over nodes, and with them all graph outputs, are invariant.
         """
-        return self._layers(self.prepare(batch))[0][-1].value()
+        return self._layers(self.prepare(batch))[0][-1]
 
-    def _layers(self, batch: PlanarBatch) -> tuple[list[Mapped], Structure]:
+    def _layers(self, batch: PlanarBatch) -> tuple[list[Tensor], Structure]:
         dtype = next(self.parameters()).dtype
         s = Structure(batch, self.config.pos_dim, dtype)
         h = self.node_encoder(batch.x, batch.layout.num_nodes, s.name_node)
@@ -93,10 +92,8 @@ class GraphModel(nn.Module):
 
     def _pool(self, batch: PlanarBatch) -> Tensor:
         layers, s = self._layers(batch)
-        chosen = layers if self.config.pooling == "all" else layers[-1:]
-        sums = torch.cat([h.sums(s.node_graph.transposed, s.graph_size) for h in chosen], dim=-1)
-        scale = s.graph_size.clamp(min=1) if self.config.mean_pooling else self.config.graph_scale
-        return sums if scale is None else sums / scale
+        sums = torch.cat([s.node_graph.transposed @ h for h in layers], dim=-1)
+        return sums / (s.graph_size.clamp(min=1) if self.config.pooling == "mean" else self.config.graph_scale)
 
     # ---- what is wrong with a batch -----------------------------------------------------------------------------------------
 

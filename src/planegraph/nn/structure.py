@@ -1,4 +1,4 @@
-"""The tables of a batch as the model's equations read them: incidences, positions, counts and tree steps.
+"""The tables of a batch as the model's equations read them: incidences, positions, masks, counts and trees.
 
 Made anew for every forward pass: it only holds views of the batch, so that a captured step reads whatever the batch's buffer then holds.
 """
@@ -9,12 +9,11 @@ from functools import cached_property
 
 import torch
 from torch import Tensor
-from torch.nn import functional as F
 
 from ..data.batch import PlanarBatch
-from .incidence import Incidence, Rows
+from .ops.incidence import Incidence, Rows
+from .ops.tree import Level, Tree
 from .positions import position_table
-from .recursion import Step
 
 _ptr = Rows.of_ptr
 
@@ -24,10 +23,9 @@ class Structure:
 
     def __init__(self, batch: PlanarBatch, pos_dim: int, dtype: torch.dtype) -> None:
         self.batch, self.layout, self.pos_dim, self.dtype = batch, batch.layout, pos_dim, dtype
-
-    def prepare_shared(self) -> None:
-        """Computes now what two streams read later."""
-        _ = self.degree, self.graph_size
+        self.node_mask, self.dart_mask = batch.node_mask, batch.dart_mask
+        self.walk_mask, self.spqr_mask = batch.walk_mask, batch.spqr_mask
+        self.graph_mask = batch.graph_mask
 
     # ---- names for errors -------------------------------------------------------------------------------------------------------
 
@@ -110,20 +108,8 @@ class Structure:
 
     # ---- positions -----------------------------------------------------------------------------------------------------------
 
-    @cached_property
-    def positions(self) -> Tensor:
-        """(largest position + 1, pos_dim): the embedding of each position, for each replica."""
-        table = position_table(self.layout.max_position, self.pos_dim, self.dtype, self.batch.device)
-        return table.expand(*self.batch.index.shape[:-1], *table.shape)
-
-    @cached_property
-    def walk_row_or_virtual(self) -> Tensor:
-        """Walk entries: the row of edge features, or at virtual edges the number of such rows."""
-        rows = self.batch.walk_row
-        return torch.where(rows < 0, self.layout.num_rows, rows).to(torch.int32)
-
     def _at(self, values: Tensor) -> Tensor:
-        table = self.positions if self.positions.dim() == 2 else self.positions[0]
+        table = position_table(self.layout.max_position, self.pos_dim, self.dtype, self.batch.device)
         return table.index_select(0, values.reshape(-1)).view(*values.shape, self.pos_dim)
 
     @cached_property
@@ -133,9 +119,9 @@ class Structure:
 
     @cached_property
     def walk_positions_and_virtual(self) -> Tensor:
-        """(W, 2 pos_dim + 8): the same, then 1 at virtual edges and 0 at real ones, then zeros: products of round widths are faster."""
+        """(W, 2 pos_dim + 1): the same, then 1 at virtual edges and 0 at real ones."""
         virtual = (self.batch.walk_row < 0).unsqueeze(-1).to(self.dtype)
-        return torch.cat([self.walk_positions, F.pad(virtual, (0, 7))], dim=-1)
+        return torch.cat([self.walk_positions, virtual], dim=-1)
 
     @cached_property
     def child_positions(self) -> Tensor:
@@ -144,38 +130,15 @@ class Structure:
 
     # ---- counts -------------------------------------------------------------------------------------------------------------------
 
-    def _count(self, begin: Tensor, end: Tensor) -> Tensor:
-        return (end - begin).unsqueeze(-1).to(self.dtype)
-
     @cached_property
     def degree(self) -> Tensor:
         """(N, 1): neighbours of each node."""
-        return self._count(self.batch.dart_ptr[..., :-1], self.batch.dart_ptr[..., 1:])
-
-    @cached_property
-    def walk_length(self) -> Tensor:
-        """(C, 1): entries of each walk."""
-        return self._count(self.batch.walk_ptr[..., :-1], self.batch.walk_ptr[..., 1:])
-
-    @cached_property
-    def spqr_children(self) -> Tensor:
-        """(C, 1): children of each SPQR node."""
-        return self._count(self.batch.spqr_begin, self.batch.spqr_end)
-
-    @cached_property
-    def block_children(self) -> Tensor:
-        """(B, 1): child cut nodes of each block."""
-        return self._count(self.batch.block_begin, self.batch.block_end)
-
-    @cached_property
-    def cut_children(self) -> Tensor:
-        """(K, 1): child blocks of each cut node."""
-        return self._count(self.batch.cut_begin, self.batch.cut_end)
+        return self.batch.dart_ptr.diff(dim=-1).unsqueeze(-1).to(self.dtype)
 
     @cached_property
     def graph_size(self) -> Tensor:
         """(G, 1): nodes of each graph."""
-        return self._count(self.batch.node_ptr[..., :-1], self.batch.node_ptr[..., 1:])
+        return self.batch.node_ptr.diff(dim=-1).unsqueeze(-1).to(self.dtype)
 
     # ---- trees ---------------------------------------------------------------------------------------------------------------------
 
@@ -185,24 +148,16 @@ class Structure:
         return self.layout.spqr_slices[-1]
 
     @cached_property
-    def spqr_steps(self) -> list[Step]:
-        """Bottom-up through the SPQR trees: into subtrees (a), from them into the messages to their parents (b)."""
+    def spqr_tree(self) -> Tree:
+        """SPQR nodes (a), and the messages of all but the roots to their parents (b)."""
         b, slices = self.batch, self.layout.spqr_slices
-        steps, below = [], (0, 0)
-        for rows in slices:
-            steps.append(Step.between(True, rows, below, b.spqr_begin, b.spqr_end, b.spqr_parent))
-            if rows != slices[-1]:
-                steps.append(Step(False, rows, rows))
-            below = rows
-        return steps
+        levels = [Level(below, rows) for below, rows in zip(((0, 0), *slices), slices, strict=False)]
+        return Tree(levels, Rows(None, b.spqr_begin, b.spqr_end), None, None, b.spqr_parent[..., : self.roots[0]])
 
     @cached_property
-    def block_cut_steps(self) -> list[Step]:
-        """Bottom-up through the block-cut trees: into cut nodes (a) and blocks (b) by turns; root blocks are left out."""
+    def block_cut_tree(self) -> Tree:
+        """Cut nodes (a) and blocks (b); root blocks, which have no parent to tell anything, are in no level."""
         b, layout = self.batch, self.layout
-        steps, cuts = [], (0, 0)
-        for blocks, above in zip(layout.block_slices, layout.cut_slices, strict=False):
-            steps.append(Step.between(False, blocks, cuts, b.block_begin, b.block_end, b.cut_parent))
-            steps.append(Step.between(True, above, blocks, b.cut_begin, b.cut_end, b.block_parent))
-            cuts = above
-        return steps
+        levels = [Level(*rows) for rows in zip(layout.block_slices, layout.cut_slices, strict=False)]
+        of_cuts, of_blocks = Rows(None, b.cut_begin, b.cut_end), Rows(None, b.block_begin, b.block_end)
+        return Tree(levels, of_cuts, of_blocks, b.cut_parent, b.block_parent)

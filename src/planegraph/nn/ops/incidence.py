@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from .. import _core
+from ... import _core
 
 try:
-    from . import triton_kernels
+    from . import triton_sums
 except ImportError:  # no Triton: torch operations do
-    triton_kernels = None
+    triton_sums = None
 
 
 class Rows(NamedTuple):
@@ -70,42 +70,42 @@ class _Sum(torch.autograd.Function):
 
 
 def add_sums(y: Tensor | None, incidence: Incidence, x: Tensor) -> Tensor:
-    """y + A x, written into y, which must be a value that nothing else needs; None is 0."""
+    """y + A x; None is 0."""
     return incidence @ x if y is None else _AddSum.apply(y, x, incidence.rows, incidence.columns)
 
 
 class _AddSum(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, y: Tensor, x: Tensor, rows: Rows, columns: Rows) -> Tensor:
-        ctx.mark_dirty(y)
         ctx.rows, ctx.columns = rows, columns
-        return sum_rows(x, rows, out=y, add=True)
+        return sum_rows(x, rows, base=y)
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, None, None]:
         return gradient, _Sum.apply(gradient, ctx.columns, ctx.rows), None, None
 
 
-def sum_rows(x: Tensor, rows: Rows, out: Tensor | None = None, add: bool = False) -> Tensor:
-    """The sums themselves, without a gradient; into ``out`` if given, added to what is there if ``add``."""
+def sum_rows(x: Tensor, rows: Rows, out: Tensor | None = None, base: Tensor | None = None) -> Tensor:
+    """The sums themselves, without a gradient: into ``out`` if given, and added to ``base``, which may be ``out`` itself."""
     if out is None:
         out = x.new_empty(*x.shape[:-2], rows.count, x.shape[-1])
     if out.numel() == 0:
         return out
+    if triton_sums is not None and triton_sums.runs(x) and x.shape[-2] > 0:
+        return triton_sums.sum_rows(x, rows, out, base)
+    if base is not None and base is not out:
+        out.copy_(base)
     if x.shape[-2] == 0:
-        return out if add else out.zero_()
-    if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64):
-        return _on_cpu(x, rows, out, add)
-    if x.is_cuda and triton_kernels is not None:
-        return triton_kernels.sum_rows(x, rows, out, add)
-    return _in_torch(x, rows, out, add)
-
-
-def _on_cpu(x: Tensor, rows: Rows, out: Tensor, add: bool) -> Tensor:
+        return out.zero_() if base is None else out
     if x.dim() > 2:
         for k in range(x.shape[0]):
-            _on_cpu(x[k], Rows(*(None if t is None else t[k] for t in rows)), out[k], add)
+            sum_rows(x[k], Rows(*(None if t is None else t[k] for t in rows)), out[k], None if base is None else out[k])
         return out
+    add = _in_core if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64) else _in_torch
+    return add(x, rows, out, base is not None)
+
+
+def _in_core(x: Tensor, rows: Rows, out: Tensor, add: bool) -> Tensor:
     if x.stride(-1) != 1:
         x = x.contiguous()
     pointers = [0 if t is None else t.data_ptr() for t in rows]
@@ -116,10 +116,6 @@ def _on_cpu(x: Tensor, rows: Rows, out: Tensor, add: bool) -> Tensor:
 
 def _in_torch(x: Tensor, rows: Rows, out: Tensor, add: bool) -> Tensor:
     """For any device and dtype; slower."""
-    if x.dim() > 2:
-        for k in range(x.shape[0]):
-            _in_torch(x[k], Rows(*(None if t is None else t[k] for t in rows)), out[k], add)
-        return out
     if rows.begin is None:
         row, column = torch.arange(rows.count, device=x.device), rows.index.long()
     else:

@@ -1,4 +1,4 @@
-"""Batch norm with its ReLU in a few passes over the rows, and its gradient by hand; triton_norm.py does the same on CUDA."""
+"""Batch norm with its ReLU in a few passes over the rows, and its gradient by hand; triton_mlp.py does the same on CUDA."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+EPS = 1e-5
 
 
 class NormReLU(torch.autograd.Function):
@@ -19,13 +21,13 @@ class NormReLU(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, real: Tensor | None, w: Tensor, b: Tensor, eps: float) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, x: Tensor, real: Tensor | None, w: Tensor, b: Tensor) -> tuple[Tensor, ...]:
         n = x.new_full((1, 1), float(x.shape[-2])) if real is None else real.sum(-2, keepdim=True)
         at_least_one = n.clamp(min=1)
         mean = _sum(x, real) / at_least_one  # sums by pairs of rows: a product with ones would round more
         c = x - mean
         var = _sum(c.square(), real) / at_least_one
-        s = torch.rsqrt(var + eps)
+        s = torch.rsqrt(var + EPS)
         out = torch.addcmul(b, c, w * s).relu_()
         ctx.save_for_backward(c, out, real, w, s, at_least_one)
         ctx.mark_non_differentiable(mean, var, n)
@@ -41,7 +43,7 @@ class NormReLU(torch.autograd.Function):
         dx = torch.addcmul(g, c, along * (s * s / -n)).sub_(total / n).mul_(w * s)
         if real is not None:
             dx *= real
-        return dx, None, s * along, total, None
+        return dx, None, s * along, total
 
 
 def _sum(x: Tensor, real: Tensor | None) -> Tensor:

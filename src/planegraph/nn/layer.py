@@ -1,0 +1,40 @@
+"""One layer: TriEnc, BiEnc, CutEnc, then Update."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from .bi_enc import BiEnc
+from .config import PlanEConfig
+from .cut_enc import CutEnc
+from .streams import Beside
+from .structure import Structure
+from .tri_enc import TriEnc
+from .update import Update
+
+
+class PlanELayer(nn.Module):
+    """h^(l) from h^(l-1): what Update gives or, with ``config.residual``, h^(l-1) plus that.
+
+    Shapes:
+        h (N, hidden), edges (F, hidden) or None -> (N, hidden).
+    """
+
+    def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__()
+        self.residual = config.residual
+        self.tri_enc = TriEnc(config, replicas) if config.triconnected or config.biconnected or config.cut else None
+        self.bi_enc = BiEnc(config, replicas) if config.biconnected or config.cut else None
+        self.cut_enc = CutEnc(config, replicas) if config.cut else None
+        self.update = Update(config, replicas)
+
+    def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+        beside = Beside(h.device)
+        with beside.start():
+            terms = self.update.of_nodes(h, edges, s)
+        h_spqr = None if self.tri_enc is None else self.tri_enc(h, edges, s)
+        h_block = None if self.bi_enc is None else self.bi_enc(h_spqr, s)
+        h_cut = None if self.cut_enc is None else self.cut_enc(h, h_block, s)
+        beside.join(*(term if isinstance(term, Tensor) else term.x for term in terms))
+        new = self.update.combine(terms, h, h_spqr, h_block, h_cut, s)
+        return h + new if self.residual else new

@@ -1,0 +1,74 @@
+r"""MLP( x_1 \| x_2 \| ... ) of rows whose parts live elsewhere, and sums of it over segments of rows.
+
+A linear map of a concatenation is a sum of linear maps of its parts, so each part is mapped where it lives (nodes, edges) and only then
+taken to the rows: there are several times more walk entries than nodes. The function is the same; only rounding differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import torch
+from torch import Tensor
+
+from .incidence import Incidence, add_sums
+from .linear import linear
+
+if TYPE_CHECKING:
+    from ..dropout import Dropout
+    from ..linear import Linear
+    from ..norm import BatchNorm
+
+try:
+    from . import triton_mlp
+except ImportError:  # no Triton: torch operations do
+    triton_mlp = None
+
+
+class At(NamedTuple):
+    """One row of ``x`` (or nothing, 0) for each row of an incidence."""
+
+    x: Tensor
+    incidence: Incidence
+
+
+def mlp(
+    parts: Sequence[Tensor | At],
+    widths: Sequence[int],
+    first: Linear,
+    first_norm: BatchNorm | None,
+    last: Linear,
+    last_norm: BatchNorm | None,
+    ends: bool,
+    dropout: Dropout | None,
+    mask: Tensor | None,
+    into: Incidence | None,
+    plus: Tensor | None,
+) -> Tensor:
+    """See :class:`planegraph.nn.mlp.MLP`."""
+    weights = first.weight.split(widths, dim=-1)
+    mapped = [p if isinstance(p, Tensor) else At(linear(p.x, w), p.incidence) for p, w in zip(parts, weights, strict=True)]
+    dense = [(p, w) for p, w in zip(mapped, weights, strict=True) if isinstance(p, Tensor)]
+    tables = [p for p in mapped if isinstance(p, At)]
+    if dropout is None and triton_mlp is not None and triton_mlp.can_fuse(dense, tables, first_norm, last_norm, ends):
+        return triton_mlp.mlp(dense, tables, first_norm, last, last_norm, mask, into, plus)
+    x = _first(dense, tables, first.bias)
+    x = torch.relu(x) if first_norm is None else first_norm(x, mask)
+    x = linear(x if dropout is None else dropout(x), last.weight, last.bias)
+    if ends:
+        x = torch.relu(x) if last_norm is None else last_norm(x, mask)
+    return x if into is None else add_sums(plus, into, x)
+
+
+def _first(dense: Sequence[tuple[Tensor, Tensor]], tables: Sequence[At], bias: Tensor | None) -> Tensor:
+    """The value of the first linear map."""
+    x = None
+    for part, weight in dense:
+        y = linear(part, weight, bias if x is None else None)
+        x = y if x is None else x + y
+    if x is None and bias is not None:
+        x = bias.unsqueeze(-2).expand(*bias.shape[:-1], tables[0].incidence.rows.count, bias.shape[-1])
+    for table in tables:
+        x = add_sums(x, table.incidence, table.x)
+    return x
