@@ -62,17 +62,6 @@ def sum_rows(
     is_double: bool,
     add: bool,
 ) -> None: ...
-def relu_sum(
-    terms: list[tuple[int, int, int, int, int]],
-    begin: int,
-    end: int,
-    segments: int,
-    width: int,
-    y: int,
-    y_stride: int,
-    is_double: bool,
-    backward: bool,
-) -> None: ...
 
 # for tests and benchmarks only
 def dart_classes(
