@@ -27,19 +27,13 @@ def small_config(kind: Kind = NO_FEATURES, **options) -> PlanEConfig:
 
 
 def make_model(config: PlanEConfig, seed: int = 0, dtype: torch.dtype = torch.float64, cls: type = BasePlanE) -> torch.nn.Module:
-    """A model in evaluation mode whose biases, norms and running statistics are away from their neutral first values.
-
-    With ``bounded_trees`` its recursions would stretch what they are given, were they not kept from it.
-    """
+    """A model in evaluation mode whose biases, norms and running statistics are away from their neutral first values."""
     torch.manual_seed(seed)
     model = cls(config).to(dtype).eval()
     with torch.no_grad():
         for tensor in (*model.parameters(), *model.buffers()):
             if tensor.is_floating_point() and tensor.dim() == 1:
                 tensor += 0.2 * torch.rand_like(tensor)
-        for name, tensor in model.named_parameters():
-            if config.bounded_trees and (".bi_enc." in name or ".cut_enc." in name):
-                tensor *= 2
     return model
 
 

@@ -32,9 +32,9 @@ class Sample:
     decomposition: pg.Decomposition
     h: Vectors
     dart: dict[tuple[int, int], Tensor]
-    hat: Vectors = field(default_factory=list)  # per SPQR node C
-    tilde: Vectors = field(default_factory=list)  # per block B
-    bar: dict[int, Tensor] = field(default_factory=dict)  # per cut node u
+    h_spqr: Vectors = field(default_factory=list)  # per SPQR node C
+    h_block: Vectors = field(default_factory=list)  # per block B
+    h_cut: dict[int, Tensor] = field(default_factory=dict)  # per cut node u
 
     @property
     def neighbours(self) -> list[list[int]]:
@@ -56,22 +56,20 @@ class Reference:
         self.dtype = next(model.parameters()).dtype
         self.seen: dict[str, Tensor] = {}  # the rows that each batch norm got in training mode
 
-    # ---- z_G = MLP( ||_l sum_u h_u^(l) ) -------------------------------------------------------------------------------
+    # ---- z_G = MLP( ||_l sum_u h_u^(l) / graph_scale ) -----------------------------------------------------------------
 
     def __call__(self, examples: Sequence[Example], on_nonplanar: str = "raise") -> Tensor:
         """Graph outputs, one row per example."""
         return torch.stack(self.mlp("readout", list(self.embed(examples, on_nonplanar))))
 
     def embed(self, examples: Sequence[Example], on_nonplanar: str = "raise") -> Tensor:
-        """The pooled sums of all layers (or of the last) side by side, one row per example."""
+        """The sums over nodes (or means) of all layers side by side, one row per example."""
         layers = self.node_embeddings(examples, on_nonplanar)
-        chosen = layers if self.config.pooling == "all" else layers[-1:]
-        sums = [torch.cat([self.total(h) for h in per_layer]) for per_layer in zip(*chosen, strict=True)]
-        if self.config.graph_scale is not None and not self.config.mean_pooling:
-            sums = [row / self.config.graph_scale for row in sums]
-        if self.config.mean_pooling:
-            sums = [row / max(len(h), 1) for row, h in zip(sums, layers[0], strict=True)]
-        return torch.stack(sums)
+        rows = []
+        for i, example in enumerate(examples):
+            by = max(example.n, 1) if self.config.pooling == "mean" else self.config.graph_scale
+            rows.append(torch.cat([self.total(h[i]) for h in layers]) / by)
+        return torch.stack(rows)
 
     def node_embeddings(self, examples: Sequence[Example], on_nonplanar: str = "raise") -> list[list[Vectors]]:
         """h_u^(l) as ``[layer][graph][node]``, layers counted from 1."""
@@ -110,35 +108,28 @@ class Reference:
         weight, bias = self.parameters[f"{name}.linear.weight"], self.parameters[f"{name}.linear.bias"]
         return [weight @ torch.as_tensor(row, dtype=self.dtype) + bias for row in values]
 
-    # ---- TriEnc: hat h_C = MLP( sum_i MLP( h_w[i] || e_w[i],w[i+1] || p_kappa[i] || p_i ) ) -----------------------------------
+    # ---- TriEnc: h_spqr_C = MLP( sum_i MLP( h_w[i] || e_w[i],w[i+1] || p_kappa[i] || p_i ) ) ----------------------------------
 
     def tri_enc(self, name: str, samples: list[Sample]) -> None:
-        entries = self.mlp_of_all(f"{name}.inner", [self.walk_entries(name, s) for s in samples])
+        entries = self.mlp_of_all(f"{name}.inner", [self.walk_entries(s) for s in samples])
         sums = []
         for sample, values in zip(samples, entries, strict=True):
             rest = iter(values)
             sums.append([self.total([next(rest) for _ in c.walk]) for c in sample.decomposition.spqr_nodes])
-        if self.config.mlp_per_type:
-            hats = self.outer_per_type(f"{name}.outer", samples, sums)
-        else:
-            hats = self.mlp_of_all(f"{name}.outer", sums)
-        for sample, hat in zip(samples, hats, strict=True):
-            sample.hat = hat
+        for sample, h_spqr in zip(samples, self.mlp_of_all(f"{name}.outer", sums), strict=True):
+            sample.h_spqr = h_spqr
 
-    def walk_entries(self, name: str, sample: Sample) -> Vectors:
+    def walk_entries(self, sample: Sample) -> Vectors:
+        """With edge features one more number at the end, 1 at a virtual edge, where e is 0."""
         entries = []
         for c in sample.decomposition.spqr_nodes:
             for v, edge, kappa, position in zip(c.walk, c.walk_edges, c.kappa, c.positions, strict=True):
-                parts = [sample.h[v]]
+                parts = [sample.h[v], self.position(kappa), self.position(position)]
                 if self.config.edge_features is not None:
-                    parts.append(self.virtual(name) if edge is None else sample.dart[v, self.other_end(sample, edge, v)])
-                entries.append(torch.cat([*parts, self.position(kappa), self.position(position)]))
+                    parts.insert(1, self.zero() if edge is None else sample.dart[v, self.other_end(sample, edge, v)])
+                    parts.append(torch.tensor([float(edge is None)], dtype=self.dtype))
+                entries.append(torch.cat(parts))
         return entries
-
-    def virtual(self, name: str) -> Tensor:
-        if self.config.virtual_edge == "learned":
-            return self.parameters[f"{name}.virtual"]
-        return torch.ones(self.config.hidden, dtype=self.dtype)
 
     @staticmethod
     def other_end(sample: Sample, edge: int, v: int) -> int:
@@ -146,46 +137,36 @@ class Reference:
         assert v in (a, b), "a walk leaves an end of its edge"
         return b if v == a else a
 
-    def outer_per_type(self, name: str, samples: list[Sample], sums: list[Vectors]) -> list[Vectors]:
-        out: list[dict[int, Tensor]] = [{} for _ in samples]
-        for number, letter in enumerate("SPQR"):
-            chosen = [[c.index for c in s.decomposition.spqr_nodes if c.type == letter] for s in samples]
-            rows = [[mine[i] for i in index] for mine, index in zip(sums, chosen, strict=True)]
-            for result, index, values in zip(out, chosen, self.mlp_of_all(f"{name}.{number}", rows), strict=True):
-                result.update(zip(index, values, strict=True))
-        return [[result[i] for i in range(len(result))] for result in out]
-
-    # ---- BiEnc: tilde h_C = MLP( hat h_C + sum_C' MLP( tilde h_C' || p_theta(C, C') ) ) -----------------------------------------
+    # ---- BiEnc: h_block_C = MLP( h_spqr_C + sum_C' log( 1 + MLP( h_block_C' || p_theta(C, C') ) ) ) -----------------------------
 
     def bi_enc(self, name: str, samples: list[Sample]) -> None:
-        up, on = self.damping(f"{name}.outer", f"{name}.inner"), self.damping(f"{name}.inner", f"{name}.outer")
         for sample in samples:
             nodes = sample.decomposition.spqr_nodes
             subtree: dict[int, Tensor] = {}
             for c in sorted(nodes, key=lambda c: c.level):  # leaves first
                 children = [d for d in nodes if d.parent == c.index]
-                below = [torch.cat([up * subtree[d.index], self.position(d.theta)]) for d in children]
-                messages = [on * message for message in self.mlp(f"{name}.inner", below)]
-                subtree[c.index] = self.mlp_of(f"{name}.outer", self.total([sample.hat[c.index], *messages]))
-            sample.tilde = [subtree[b.root] for b in sample.decomposition.blocks]
+                below = [torch.cat([subtree[d.index], self.position(d.theta)]) for d in children]
+                messages = [torch.log(1 + y) for y in self.mlp(f"{name}.inner", below)]
+                subtree[c.index] = self.mlp_of(f"{name}.outer", self.total([sample.h_spqr[c.index], *messages]))
+            sample.h_block = [subtree[b.root] for b in sample.decomposition.blocks]
 
-    # ---- CutEnc: bar h_u = MLP( h_u + sum_B MLP( tilde h_B + sum_v bar h_v ) ) -------------------------------------------------------
+    # ---- CutEnc: h_cut_u = MLP( h_u + sum_B log( 1 + MLP( h_block_B + sum_v h_cut_v ) ) ) ---------------------------------------
 
     def cut_enc(self, name: str, samples: list[Sample]) -> None:
-        up, on = self.damping(f"{name}.outer", f"{name}.inner"), self.damping(f"{name}.inner", f"{name}.outer")
         for sample in samples:
             blocks, cuts = sample.decomposition.blocks, sample.decomposition.cut_nodes
-            bar: dict[int, Tensor] = {}
+            h_cut: dict[int, Tensor] = {}
             for cut in sorted(cuts, key=lambda cut: cut.level):  # leaves first
-                inner = []
+                messages = []
                 for b in blocks:
                     if b.parent_cut == cut.index:
-                        grandchildren = [up * bar[c.node] for c in cuts if c.parent_block == b.index]
-                        inner.append(on * self.mlp_of(f"{name}.inner", self.total([sample.tilde[b.index], *grandchildren])))
-                bar[cut.node] = self.mlp_of(f"{name}.outer", self.total([sample.h[cut.node], *inner]))
-            sample.bar = bar
+                        grandchildren = [h_cut[c.node] for c in cuts if c.parent_block == b.index]
+                        inner = self.mlp_of(f"{name}.inner", self.total([sample.h_block[b.index], *grandchildren]))
+                        messages.append(torch.log(1 + inner))
+                h_cut[cut.node] = self.mlp_of(f"{name}.outer", self.total([sample.h[cut.node], *messages]))
+            sample.h_cut = h_cut
 
-    # ---- Update: h_u = f( g1 || g2 || g3 || g4 || bar h_u ) ---------------------------------------------------------------------------
+    # ---- Update: h_u = f( g1 || g2 || g3 || g4 || h_cut_u ), and with residual h_u plus that ------------------------------------
 
     def update(self, name: str, samples: list[Sample]) -> None:
         config = self.config
@@ -194,21 +175,20 @@ class Reference:
             messages = self.messages(name, samples)
             terms.append(self.g(f"{name}.g1", samples, lambda i, u: messages[i][u]))
         if config.readout:
-            every = self.mlp(f"{name}.g2", [self.total(sample.h) / (config.graph_scale or 1) for sample in samples])
+            every = self.mlp(f"{name}.g2", [self.total(sample.h) / config.graph_scale for sample in samples])
             terms.append([[every[i]] * len(sample.h) for i, sample in enumerate(samples)])
         if config.triconnected:
             around = [
-                [[s.hat[c.index] for c in s.decomposition.spqr_nodes if u in c.nodes] for u in range(len(s.h))] for s in samples
+                [[s.h_spqr[c.index] for c in s.decomposition.spqr_nodes if u in c.nodes] for u in range(len(s.h))] for s in samples
             ]
             terms.append(self.g(f"{name}.g3", samples, lambda i, u: around[i][u]))
         if config.biconnected:
             blocks = [
-                [[s.tilde[b.index] for b in s.decomposition.blocks if u in b.nodes] for u in range(len(s.h))] for s in samples
+                [[s.h_block[b.index] for b in s.decomposition.blocks if u in b.nodes] for u in range(len(s.h))] for s in samples
             ]
             terms.append(self.g(f"{name}.g4", samples, lambda i, u: blocks[i][u]))
         if config.cut:
-            zero = torch.zeros(config.hidden, dtype=self.dtype)
-            terms.append([[s.bar.get(u, zero) for u in range(len(s.h))] for s in samples])
+            terms.append([[s.h_cut.get(u, self.zero()) for u in range(len(s.h))] for s in samples])
         joined = [[torch.cat(parts) for parts in zip(*mine, strict=True)] for mine in zip(*terms, strict=True)]
         for sample, h in zip(samples, self.mlp_of_all(f"{name}.f", joined), strict=True):
             sample.h = [old + new for old, new in zip(sample.h, h, strict=True)] if config.residual else h
@@ -233,15 +213,6 @@ class Reference:
             out.append([[next(rest) for _ in mine] for mine in n])
         return out
 
-    def damping(self, name: str, into: str) -> Tensor | int:
-        """What the messages of an MLP to the next one are multiplied by: 1 / max(1, norm of the maps between two ReLUs), if at all."""
-        if not self.config.bounded_trees:
-            return 1
-        weights = [self.parameters[f"{name}.linears.{i}.weight"] for i in range(self.config.mlp_depth)]
-        last = self.parameters[f"{into}.linears.0.weight"][:, : self.config.hidden] @ weights[-1]
-        norms = [(torch.linalg.svdvals(w) ** 16).sum() ** (1 / 16) for w in [last, *weights[1:-1]]]
-        return 1 / torch.stack(norms).prod().clamp(min=1)
-
     # ---- parts --------------------------------------------------------------------------------------------------------------
 
     def position(self, value: int) -> Tensor:
@@ -252,7 +223,10 @@ class Reference:
         return torch.cat([angle.sin(), angle.cos()]).to(self.dtype)
 
     def total(self, rows: Vectors) -> Tensor:
-        return sum(rows, start=torch.zeros(self.config.hidden, dtype=self.dtype))
+        return sum(rows, start=self.zero())
+
+    def zero(self) -> Tensor:
+        return torch.zeros(self.config.hidden, dtype=self.dtype)
 
     def mlp_of(self, name: str, row: Tensor) -> Tensor:
         return self.mlp(name, [row])[0]
@@ -263,27 +237,29 @@ class Reference:
         return [[next(rest) for _ in rows] for rows in groups]
 
     def mlp(self, name: str, rows: Vectors) -> Vectors:
-        """Linear maps with ReLU between them, and a norm before each ReLU if the map has one."""
+        """Linear, norm, ReLU, Linear, norm, ReLU; f and the output MLP have no last norm and ReLU."""
         if not rows:
             return []
-        depth = self.config.g_depth if name.rpartition(".")[2] in ("g1", "g2", "g3", "g4") else self.config.mlp_depth
         x = torch.stack(rows)
-        for i in range(depth):
+        for i in (0, 1):
             x = x @ self.parameters[f"{name}.linears.{i}.weight"].T
-            x = x + self.parameters.get(f"{name}.linears.{i}.bias", 0.0)  # none where a batch norm would take it away
-            if i + 1 < depth:
-                x = self.norm(f"{name}.norms.{i}", x).relu()
+            if i == 1 and name.rpartition(".")[2] in ("f", "readout"):
+                return list(x + self.parameters[f"{name}.linears.{i}.bias"])
+            if self.has_norms(name):
+                assert f"{name}.linears.{i}.bias" not in self.parameters, "a norm would take it away"
+                x = self.norm(f"{name}.norms.{i}", x)
+            else:
+                x = x + self.parameters[f"{name}.linears.{i}.bias"]
+            x = x.relu()
         return list(x)
 
+    def has_norms(self, name: str) -> bool:
+        """All MLPs but those of the tree recursions and those that see a row per graph."""
+        left_out = ".bi_enc." in name or ".cut_enc." in name or name.endswith(".g2") or name == "readout"
+        return self.config.norm == "batch" and not left_out
+
     def norm(self, name: str, x: Tensor) -> Tensor:
-        if f"{name}.weight" not in self.parameters:
-            left_out = (".bi_enc.", ".cut_enc.") + ((".tri_enc.", ".g5.") if self.config.norm_at == "update" else ())
-            left_out += () if self.config.graph_scale is None else (".g2.", "readout.")
-            assert self.config.norm == "none" or any(part in name for part in left_out), f"{name} is missing"
-            return x
-        if self.config.norm == "layer":
-            mean, variance = x.mean(1, keepdim=True), x.var(1, unbiased=False, keepdim=True)
-        elif self.training:
+        if self.training:
             self.seen[name] = x.detach()
             mean, variance = x.mean(0), x.var(0, unbiased=False)
         else:
