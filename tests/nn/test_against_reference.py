@@ -126,7 +126,14 @@ def test_options(options, kind):
     assert_same(make_model(small_config(kind, **options)), examples_of(kind, 20, start=7))
 
 
-STATISTICS = [{}, {"residual": False}, {"hidden": 6, "pos_dim": 6}, {"graph_scale": 8, "layers": 3}, {"pooling": "mean"}, {"cut": False}]
+STATISTICS = [
+    {},
+    {"residual": False},
+    {"hidden": 6, "pos_dim": 6},
+    {"graph_scale": 8, "layers": 3},
+    {"pooling": "mean"},
+    {"cut": False},
+]
 
 
 @pytest.mark.parametrize("options", STATISTICS, ids=show)

@@ -74,7 +74,7 @@ def test_nodes_follow_a_relabelling(cls, kind):
 @pytest.mark.parametrize(("cls", "kind"), CASES, ids=str)
 def test_dropout_of_a_replica_is_that_of_the_model_alone(cls, kind):
     """Padded or not; and it is there, in training only."""
-    options = {"norm": "batch", "dropout": 0.4, "dropout_readout": 0.2}
+    options = {"dropout": 0.4, "dropout_readout": 0.2}
     models = [make_model(small_config(kind, **options), seed, cls=cls).train() for seed in range(2)]
     assert all(isinstance(model.dropout, Dropout) for model in models)
     examples = [Example.of(g, kind, i) for i, g in enumerate(planar_zoo()[8:40])]
@@ -98,7 +98,7 @@ def test_dropout_of_a_replica_is_that_of_the_model_alone(cls, kind):
 @pytest.mark.parametrize(("cls", "kind"), CASES, ids=str)
 def test_round_trips(tmp_path, cls, kind, dtype):
     """Through a file and through a stack: bit for bit."""
-    options = {"norm": "batch", "mlp_depth": 3, "dropout": 0.1}
+    options = {"dropout": 0.1}
     models = [make_model(small_config(kind, **options), seed, dtype, cls) for seed in range(3)]
     models[0].save_pretrained(tmp_path)
     for model, again in zip([models[0], *models], [cls.from_pretrained(tmp_path), *cls.stack(models).unstack()], strict=True):

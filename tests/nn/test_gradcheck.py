@@ -19,10 +19,10 @@ GRAPHS = (
     graphs.nested_k4(2),
 )
 CASES = (
-    (Kind("categorical"), {}),
-    (Kind("continuous", "continuous"), {"virtual_edge": "learned"}),
-    (Kind("continuous", "categorical", darts=True), {"mlp_per_type": True, "norm": "layer"}),
-    (Kind("none", "categorical"), {"norm": "batch"}),
+    (Kind("categorical"), {"norm": "none", "residual": False}),
+    (Kind("continuous", "continuous"), {"norm": "none", "pooling": "mean"}),
+    (Kind("continuous", "categorical", darts=True), {}),
+    (Kind("none", "categorical"), {"residual": False, "graph_scale": 3}),
 )
 
 

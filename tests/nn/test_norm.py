@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from planegraph.nn.norm import BatchNorm
+from planegraph.nn.norm import BatchNorm, set_momentum
 
 
 def made(width: int, replicas: int | None = None) -> BatchNorm:
@@ -23,7 +23,7 @@ def test_is_that_of_torch():
     mean, var = norm.running_mean.clone(), norm.running_var.clone()
     for _ in range(3):
         expected = F.batch_norm(x, mean, var, norm.weight, norm.bias, training=True, momentum=0.1, eps=1e-5).relu()
-        found = norm.relu(x)
+        found = norm(x)
         direction = torch.randn_like(found)
         wanted = torch.autograd.grad((expected * direction).sum(), (x, norm.weight, norm.bias))
         given = torch.autograd.grad((found * direction).sum(), (x, norm.weight, norm.bias))
@@ -39,7 +39,7 @@ def test_rows_that_do_not_count(replicas):
     mask = torch.rand(*lead, 20) < 0.6
     if replicas:
         mask[1], mask[2] = torch.arange(20) == 3, False
-    out = norm.relu(x, mask)
+    out = norm(x, mask)
     direction = torch.randn_like(out)
     (gradient,) = torch.autograd.grad((out * direction).sum(), x)
     assert torch.isfinite(out).all()
@@ -68,18 +68,42 @@ def test_numerical_gradients(masked):
     norm, x = made(3, 2), torch.randn(2, 7, 3, dtype=torch.float64, requires_grad=True)
     mask = torch.tensor([[True] * 5 + [False] * 2, [True] * 7]) if masked else None
     weight, bias = (t.detach().clone().requires_grad_() for t in (norm.weight, norm.bias))
-    assert torch.autograd.gradcheck(lambda *args: norm_relu(norm, *args, mask), (x, weight, bias))
 
-
-def norm_relu(norm: BatchNorm, x, weight, bias, mask):
-    return torch.func.functional_call(_Relu(norm), {"norm.weight": weight, "norm.bias": bias}, (x, mask))
-
-
-class _Relu(torch.nn.Module):
-    def __init__(self, norm: BatchNorm) -> None:
-        super().__init__()
-        self.norm = norm
-
-    def forward(self, x, mask):
-        out = self.norm.relu(x, mask)
+    def values(x, weight, bias):
+        out = torch.func.functional_call(norm, {"weight": weight, "bias": bias}, (x, mask))
         return out if mask is None else out * mask.unsqueeze(-1)
+
+    assert torch.autograd.gradcheck(values, (x, weight, bias))
+
+
+@pytest.mark.parametrize("replicas", [None, 3])
+def test_evaluation(replicas):
+    """By running averages, which stay as they are; a mask changes nothing."""
+    norm, lead = made(4, replicas).eval(), () if replicas is None else (replicas,)
+    torch.nn.init.uniform_(norm.running_var, 0.5, 2)
+    before = {name: value.clone() for name, value in norm.state_dict().items()}
+    x = torch.randn(*lead, 9, 4, dtype=torch.float64)
+    mean, var, weight, bias = (t.unsqueeze(-2) for t in (norm.running_mean, norm.running_var, norm.weight, norm.bias))
+    expected = ((x - mean) / (var + 1e-5).sqrt() * weight + bias).relu()
+    torch.testing.assert_close(norm(x), expected)
+    torch.testing.assert_close(norm(x, torch.zeros(*lead, 9, dtype=torch.bool)), expected)
+    assert all(torch.equal(value, before[name]) for name, value in norm.state_dict().items())
+
+
+def test_columns_far_from_zero():
+    """Variances of single-precision columns whose mean is a thousand times their deviation."""
+    torch.manual_seed(0)
+    x = torch.randn(5000, 6) + 1000 * torch.randn(1, 6)
+    norm, wide = BatchNorm(6), BatchNorm(6).double()
+    torch.testing.assert_close(norm(x).double(), wide(x.double()), rtol=0, atol=1e-3)
+    torch.testing.assert_close(norm.running_var.double(), wide.running_var, rtol=1e-4, atol=0)
+
+
+def test_first_values_and_momentum():
+    norm = made(3)
+    norm.reset_parameters()
+    assert [t.unique().tolist() for t in (norm.weight, norm.bias, norm.running_var, norm.running_mean)] == [[1], [0], [1], [0]]
+    holder = torch.nn.Sequential(norm, torch.nn.Linear(3, 3))
+    set_momentum(holder, 0.5)
+    norm(torch.full((4, 3), 2.0, dtype=torch.float64))
+    assert norm.running_mean.tolist() == [1.0] * 3

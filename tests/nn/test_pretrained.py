@@ -19,8 +19,8 @@ torch.set_num_threads(1)
 
 OPTIONS = (
     {},
-    {"norm": "batch", "mlp_per_type": True, "virtual_edge": "learned", "cut": False},
-    {"pooling": "last", "mlp_depth": 3},
+    {"norm": "none", "cut": False},
+    {"pooling": "mean", "residual": False, "dropout": 0.1},
 )
 
 
@@ -77,10 +77,19 @@ def test_what_is_not_a_model_is_refused(tmp_path, damage):
     elif damage == "a byte changed":
         weights.write_bytes(data[:20] + b"\xff" + data[21:])
     else:
-        old, new = (b'hidden\\": 4', b'hidden\\": 5') if damage == "other width" else (b'format\\": 1', b'format\\": 9')
+        old, new = (b'hidden\\": 4', b'hidden\\": 5') if damage == "other width" else (b'format\\": 2', b'format\\": 9')
         assert old in data
         weights.write_bytes(data.replace(old, new))
     with pytest.raises(FormatError, match=r"model\.safetensors"):
+        BasePlanE.from_pretrained(tmp_path)
+
+
+def test_the_format_before_is_refused(tmp_path):
+    """Its weights are those of another function."""
+    BasePlanE(PlanEConfig(hidden=4)).save_pretrained(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes().replace(b'format\\": 2', b'format\\": 1'))
+    with pytest.raises(FormatError, match=r"model\.safetensors has format 1; this planegraph reads 2"):
         BasePlanE.from_pretrained(tmp_path)
 
 

@@ -19,12 +19,11 @@ SIZE = 8
 KINDS = (NO_FEATURES, Kind("categorical", "categorical"), Kind("continuous", "continuous", darts=True))
 OPTIONS = (
     {},
-    {"norm": "layer", "mlp_depth": 3},
-    {"norm": "batch", "mlp_per_type": True},
-    {"residual": True, "norm": "batch"},
-    {"bounded_trees": True},
-    {"bounded_trees": True, "mlp_depth": 3},
-    {"mlp_depth": 1, "virtual_edge": "learned"},
+    {"norm": "none"},
+    {"residual": False},
+    {"pooling": "mean", "norm": "none", "residual": False},
+    {"graph_scale": 3, "layers": 3},
+    {"triconnected": False, "cut": False},
 )
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-11}
 

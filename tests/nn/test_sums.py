@@ -1,14 +1,14 @@
-"""Sums along incidences and of fused entries against dense matrices, the recursion against plain autograd, and their gradients."""
+"""Sums along incidences against dense matrices, with their gradients; the MLP of gathered rows and its sums against plain autograd."""
 
 from __future__ import annotations
 
 import pytest
 import torch
 
-from planegraph.nn import incidence
-from planegraph.nn.incidence import Incidence, Rows, sum_rows
-from planegraph.nn.recursion import Step, alternate
-from planegraph.nn.relu_sum import MOST_TERMS, relu_sum
+from planegraph.nn.mlp import MLP
+from planegraph.nn.ops import incidence
+from planegraph.nn.ops.incidence import Incidence, Rows, add_sums, sum_rows
+from planegraph.nn.ops.mlp import At
 
 from .models import DTYPES
 
@@ -62,7 +62,7 @@ def random_incidence(rows: int, columns: int, g: torch.Generator) -> tuple[Incid
 @pytest.mark.parametrize("method", ["core", "torch"])
 def test_sums(dtype, kind, width, method, monkeypatch):
     if method == "torch":
-        monkeypatch.setattr(incidence, "_on_cpu", incidence._in_torch)
+        monkeypatch.setattr(incidence, "_in_core", incidence._in_torch)
     g = torch.Generator().manual_seed(width)
     for rows, columns in ((1, 1), (7, 4), (4, 30), (50, 50)):
         entries, matrix = random_rows(kind, rows, columns, g)
@@ -76,7 +76,11 @@ def test_sums(dtype, kind, width, method, monkeypatch):
         constant = x[:1].expand(columns, width)
         torch.testing.assert_close(sum_rows(constant, entries), (matrix @ constant.double()).to(dtype))
         before = torch.randn(rows, width, generator=g).to(dtype)
-        torch.testing.assert_close(sum_rows(x, entries, out=before.clone(), add=True), before + expected)
+        torch.testing.assert_close(sum_rows(x, entries, base=before), before + expected)
+        torch.testing.assert_close(sum_rows(x, entries, out=torch.empty_like(before), base=before), before + expected)
+        again = before.clone()
+        assert sum_rows(x, entries, out=again, base=again) is again
+        torch.testing.assert_close(again, before + expected)
         inside = torch.full((rows + 2, width), torch.nan, dtype=dtype)
         sum_rows(x, entries, out=inside[1:-1])
         torch.testing.assert_close(inside[1:-1], expected)
@@ -100,93 +104,96 @@ def test_gradients_of_sums():
     assert torch.autograd.gradgradcheck(lambda x: (sums @ x).square(), x)
 
 
-def random_terms(terms: int, entries: int, width: int, dtype: torch.dtype, g: torch.Generator):
-    """Tables and an id into each for every entry, some of them nothing."""
-    tables = [
-        torch.randn(int(torch.randint(1, 9, (), generator=g)), width, generator=g, dtype=torch.float64).to(dtype)
-        for _ in range(terms)
-    ]
-    return tables, [int32(torch.randint(-1, len(t), (entries,), generator=g)) for t in tables]
+@pytest.mark.parametrize("method", ["core", "torch"])
+def test_replicas(method, monkeypatch):
+    """Each with ids of its own."""
+    if method == "torch":
+        monkeypatch.setattr(incidence, "_in_core", incidence._in_torch)
+    g = torch.Generator().manual_seed(2)
+    x, base = (torch.randn(3, rows, 5, generator=g, dtype=torch.float64) for rows in (6, 4))
+    for kind in ("one", "runs"):
+        parts, matrices = zip(*(random_rows(kind, 4, 6, g) for _ in range(3)), strict=True)
+        rows = Rows(*(None if t[0] is None else torch.stack(t) for t in zip(*parts, strict=True)))
+        torch.testing.assert_close(sum_rows(x, rows), torch.stack(matrices) @ x)
+        torch.testing.assert_close(sum_rows(x, rows, base=base), base + torch.stack(matrices) @ x)
 
 
-def relu_sum_by_autograd(tables, indices, matrix):
-    total = sum(torch.cat([t, torch.zeros_like(t[:1])])[i.long()] for t, i in zip(tables, indices, strict=True))  # -1: the last row
-    return matrix.to(total) @ total.relu()
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-@pytest.mark.parametrize("terms", range(1, MOST_TERMS + 1))
-@pytest.mark.parametrize("width", [1, 3, 8, 33, 70])
-def test_relu_sum(dtype, terms, width):
-    g = torch.Generator().manual_seed(width)
-    for segments, entries in ((1, 1), (5, 0), (4, 30), (40, 60)):
-        rows, matrix = random_rows("runs", segments, entries, g)
-        tables, indices = random_terms(terms, entries, width, dtype, g)
-        tables = [t.requires_grad_(k != 1) for k, t in enumerate(tables)]  # one of them needs no gradient
-        found, expected = relu_sum(tables, indices, rows), relu_sum_by_autograd(tables, indices, matrix)
-        torch.testing.assert_close(found, expected)
-        weight = torch.randn(expected.shape, generator=g, dtype=torch.float64).to(dtype).T.contiguous().T
-        wanted = [t for t in tables if t.requires_grad]
-        for x, y in zip(*(torch.autograd.grad(z, wanted, weight) for z in (found, expected)), strict=True):
-            torch.testing.assert_close(x, y)
-
-
-def test_relu_sum_of_rows_apart_and_of_one_row():
+def test_gradients_of_sums_that_are_added():
     g = torch.Generator().manual_seed(0)
-    rows, matrix = random_rows("runs", 4, 30, g)
-    (wide, other), indices = random_terms(2, 30, 12, torch.float64, g)
-    for tables in ([wide[:, 3:9], other[:, :6]], [wide[:1, :6].expand(len(wide), 6), other.T.contiguous().T[:, 2:8]]):
-        tables = [t.detach().requires_grad_() for t in tables]
-        found, expected = relu_sum(tables, indices, rows), relu_sum_by_autograd(tables, indices, matrix)
-        torch.testing.assert_close(found, expected)
-        for x, y in zip(*(torch.autograd.grad(z.square().sum(), tables) for z in (found, expected)), strict=True):
-            torch.testing.assert_close(x, y)
+    sums, matrix = random_incidence(6, 9, g)
+    x, y = (torch.randn(rows, 3, generator=g, dtype=torch.float64, requires_grad=True) for rows in (9, 6))
+    torch.testing.assert_close(add_sums(y, sums, x), y + matrix @ x)
+    torch.testing.assert_close(add_sums(None, sums, x), matrix @ x)
+    assert torch.autograd.gradcheck(lambda x, y: add_sums(y, sums, x), (x, y))
+    assert torch.autograd.gradgradcheck(lambda x, y: add_sums(y, sums, x).square(), (x, y))
 
 
-def small_trees() -> tuple[int, int, list[Step]]:
-    """Rows a: {0, 1, 2}, then {3, 4}, then {5}; rows b stand beside a in the first two slices, as the messages of BiEnc do."""
-    begin, end = int32([0, 0, 0, 0, 2, 3]), int32([0, 0, 0, 2, 3, 5])
-    parent = int32([3, 3, 4, 5, 5, -1])
-    slices = [(0, 3), (3, 5), (5, 6)]
-    steps, below = [], (0, 0)
-    for rows in slices:
-        steps.append(Step.between(True, rows, below, begin, end, parent))
-        if rows != slices[-1]:
-            steps.append(Step(False, rows, rows))
-        below = rows
-    return 6, 5, steps
+def test_rows_that_are_not_there_are_not_read():
+    sums, _ = random_incidence(6, 9, torch.Generator().manual_seed(0))
+    x, y = torch.zeros(9, 2), torch.zeros(6, 2)
+    for call in (lambda: sums @ x[1:], lambda: sums @ y, lambda: add_sums(y, sums, x[1:]), lambda: add_sums(x, sums, x)):
+        with pytest.raises(ValueError, match="found a tensor of shape"):
+            call()
 
 
-def by_autograd(a_pre, b_pre, w_a, w_b):
-    children = {3: [0, 1], 4: [2], 5: [3, 4]}
-    a: dict[int, torch.Tensor] = {}
-    b: dict[int, torch.Tensor] = {}
-    for r in range(6):
-        below = sum((b[c] for c in children.get(r, [])), start=torch.zeros(a_pre.shape[1], dtype=a_pre.dtype))
-        a[r] = (a_pre[r] + w_a @ below).relu()
-        if r < 5:
-            b[r] = (b_pre[r] + w_b @ a[r]).relu()
-    return torch.stack([a[r] for r in range(6)])
+def random_choice(rows: int, columns: int, g: torch.Generator) -> tuple[Incidence, torch.Tensor]:
+    """One column or none for each row, and the matrix."""
+    index = torch.randint(-1, columns, (rows,), generator=g)
+    order = torch.argsort(index, stable=True)[int((index < 0).sum()) :]
+    counts = torch.bincount(index[index >= 0], minlength=columns)
+    matrix = (index[:, None] == torch.arange(columns)).double()
+    return Incidence(Rows(int32(index)), Rows.of_ptr(int32(runs(counts)), int32(order))), matrix
 
 
-def test_recursion():
-    g = torch.Generator().manual_seed(3)
-    rows_a, rows_b, steps = small_trees()
-    shapes = ((rows_a, 4), (rows_b, 4), (4, 4), (4, 4))
-    inputs = [torch.randn(s, generator=g, dtype=torch.float64, requires_grad=True) for s in shapes]
-    found, expected = alternate(*inputs, steps), by_autograd(*inputs)
+def random_segments(segments: int, rows: int, real: int, g: torch.Generator) -> tuple[Incidence, torch.Tensor]:
+    """Runs that cover the real rows; the others, which pad, are in none."""
+    cuts = torch.sort(torch.randint(0, real + 1, (segments - 1,), generator=g)).values.tolist()
+    ptr = torch.tensor([0, *cuts, real])
+    of = torch.cat([torch.repeat_interleave(torch.arange(segments), ptr.diff()), torch.full((rows - real,), -1)])
+    return Incidence(Rows.of_ptr(int32(ptr)), Rows(int32(of))), (torch.arange(segments)[:, None] == of).double()
+
+
+def plain_mlp(m: MLP, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
+    """The MLP by autograd, with the statistics of the rows that count."""
+    for i, linear in enumerate(m.linears):
+        x = x @ linear.weight.T + (0 if linear.bias is None else linear.bias)
+        if i == 1 and not m.ends:
+            return x
+        if len(m.norms):
+            real = x[mask]
+            x = (x - real.mean(0)) / (real.var(0, unbiased=False) + 1e-5).sqrt() * m.norms[i].weight + m.norms[i].bias
+        x = x.relu()
+    return x
+
+
+@pytest.mark.parametrize("norm", ["none", "batch"])
+@pytest.mark.parametrize("parts", ["dense", "tables", "both"])
+@pytest.mark.parametrize("sums", ["none", "into", "into and plus"])
+def test_mlp(norm, parts, sums):
+    """Parts mapped where they live, rows that pad, and sums over segments: as of the concatenation, gathered first."""
+    torch.manual_seed(3)
+    g = torch.Generator().manual_seed(4)
+    rows, real, segments, width = 30, 22, 7, 6
+    (one, one_matrix), (other, other_matrix) = random_choice(rows, 5, g), random_choice(rows, 9, g)
+    into, into_matrix = random_segments(segments, rows, real, g)
+    shapes = ((5, 3), (9, 4), (rows, 2), (segments, width))
+    x, y, dense, plus = leaves = [torch.randn(shape, generator=g, dtype=torch.float64, requires_grad=True) for shape in shapes]
+    given = {"dense": [dense], "tables": [At(x, one), At(y, other)], "both": [At(x, one), dense, At(y, other)]}[parts]
+    joined = torch.cat([p if isinstance(p, torch.Tensor) else {x: one_matrix, y: other_matrix}[p.x] @ p.x for p in given], 1)
+    m = MLP([p.x.shape[1] if isinstance(p, At) else p.shape[1] for p in given], width, norm, ends=sums != "none").double()
+    for p in m.parameters():
+        torch.nn.init.normal_(p)
+    mask = torch.arange(rows) < real
+    expected = plain_mlp(m, joined, mask)
+    if sums == "none":
+        found, expected = m(*given, mask=mask)[mask], expected[mask]
+    else:
+        base = plus if sums == "into and plus" else None
+        found, expected = m(*given, mask=mask, into=into, plus=base), into_matrix @ expected + (0 if base is None else base)
     torch.testing.assert_close(found, expected)
     weight = torch.randn(expected.shape, generator=g, dtype=torch.float64)
-    for x, y in zip(*(torch.autograd.grad((weight * z).sum(), inputs) for z in (found, expected)), strict=True):
-        torch.testing.assert_close(x, y)
-    assert torch.autograd.gradcheck(lambda *x: alternate(*x, steps), inputs)
-
-
-def test_relu_sum_keeps_nan():
-    """As ``torch.relu`` does: a model that has diverged must not look well."""
-    x = torch.tensor([[float("nan"), 1.0], [2.0, -3.0]], requires_grad=True)
-    y = relu_sum([x], [int32([0, 1])], Rows(None, int32([0]), int32([2])))
-    expected = x.relu().sum(0, keepdim=True)
-    torch.testing.assert_close(y, expected, equal_nan=True)
-    for a, b in zip(*(torch.autograd.grad(z.sum(), x) for z in (y, expected)), strict=True):
-        torch.testing.assert_close(a, b, equal_nan=True)
+    leaves = [*leaves, *m.parameters()]
+    for a, b in zip(*(torch.autograd.grad((weight * z).sum(), leaves, allow_unused=True) for z in (found, expected)), strict=True):
+        assert (a is None) == (b is None)
+        if a is not None:
+            torch.testing.assert_close(a, b)

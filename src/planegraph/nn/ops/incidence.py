@@ -53,8 +53,14 @@ class Incidence(NamedTuple):
         """The same incidence from the other side."""
         return Incidence(self.columns, self.rows)
 
+    def check(self, x: Tensor) -> None:
+        """Raises ValueError unless x has a row per column: the sums read by address, so that fewer must never reach them."""
+        if x.shape[-2] != self.columns.count:
+            raise ValueError(f"the sum is over {self.columns.count} rows; found a tensor of shape {tuple(x.shape)}")
+
     def __matmul__(self, x: Tensor) -> Tensor:
         """The sum y_r of x_c over all entries (r, c)."""
+        self.check(x)
         return _Sum.apply(x, self.rows, self.columns)
 
 
@@ -71,7 +77,11 @@ class _Sum(torch.autograd.Function):
 
 def add_sums(y: Tensor | None, incidence: Incidence, x: Tensor) -> Tensor:
     """y + A x; None is 0."""
-    return incidence @ x if y is None else _AddSum.apply(y, x, incidence.rows, incidence.columns)
+    if y is None:
+        return incidence @ x
+    incidence.check(x)
+    incidence.transposed.check(y)
+    return _AddSum.apply(y, x, incidence.rows, incidence.columns)
 
 
 class _AddSum(torch.autograd.Function):

@@ -47,6 +47,9 @@ def mlp(
     plus: Tensor | None,
 ) -> Tensor:
     """See :class:`planegraph.nn.mlp.MLP`."""
+    for part in parts:
+        if isinstance(part, At):
+            part.incidence.check(part.x)
     weights = first.weight.split(widths, dim=-1)
     mapped = [p if isinstance(p, Tensor) else At(linear(p.x, w), p.incidence) for p, w in zip(parts, weights, strict=True)]
     dense = [(p, w) for p, w in zip(mapped, weights, strict=True) if isinstance(p, Tensor)]

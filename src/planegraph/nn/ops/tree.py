@@ -64,6 +64,9 @@ class Maps(NamedTuple):
 
 def bottom_up(tree: Tree, x_a: Tensor, x_b: Tensor, a: Maps, b: Maps) -> Tensor:
     """y of all a rows (..., rows, width); rows in no level are 0."""
+    for x, rows in ((x_a, tree.children_of_a.count), (x_b, tree.parent_of_b.shape[-1])):
+        if x.shape[-2] != rows:
+            raise ValueError(f"the trees have {rows} rows; found a tensor of shape {tuple(x.shape)}")
     return _BottomUp.apply(tree, x_a, x_b, *a, *b)
 
 
