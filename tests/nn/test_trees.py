@@ -131,6 +131,17 @@ def random_inputs(forest: Forest, width: int, g: torch.Generator) -> list[Tensor
     return [torch.randn(shape, generator=g, dtype=torch.float64).requires_grad_() for shape in shapes]
 
 
+def stacked(trees: list[Tree]) -> Tree:
+    """Trees of the same levels, a replica each."""
+
+    def together(values: tuple) -> Rows | Tensor | None:
+        if isinstance(values[0], Rows):
+            return Rows(None, torch.stack([v.begin for v in values]), torch.stack([v.end for v in values]))
+        return None if values[0] is None else torch.stack(values)
+
+    return Tree(trees[0].levels, *map(together, zip(*(tree[1:] for tree in trees), strict=True)))
+
+
 def fast(forest: Forest, x_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
     return bottom_up(forest.tree, x_a, x_b, Maps(*maps[:3]), Maps(*maps[3:]))
 
@@ -163,13 +174,7 @@ def test_replicas(name):
     forests = [FORESTS[name](g) for _ in range(3)]
     inputs = [random_inputs(forest, 4, g) for forest in forests]
 
-    def stacked(k: int) -> Rows | Tensor | None:
-        values = [forest.tree[k] for forest in forests]
-        if isinstance(values[0], Rows):
-            return Rows(None, torch.stack([v.begin for v in values]), torch.stack([v.end for v in values]))
-        return None if values[0] is None else torch.stack(values)
-
-    tree = Tree(forests[0].tree.levels, *map(stacked, range(1, 5)))
+    tree = stacked([forest.tree for forest in forests])
     together = [torch.stack(x).detach().requires_grad_() for x in zip(*inputs, strict=True)]
     found = bottom_up(tree, *together[:2], Maps(*together[2:5]), Maps(*together[5:]))
     weight = torch.randn(found.shape, generator=g, dtype=torch.float64)

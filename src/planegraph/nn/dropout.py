@@ -59,7 +59,7 @@ class Dropout(nn.Module):
     def _factors(self, x: Tensor, key: Tensor) -> Tensor:
         """0 or 1 / (1 - p) for each value of x (..., rows, width)."""
         threshold, factor = int(self.p * 2**32), 1 / (1 - self.p)
-        if x.is_cuda and triton_dropout is not None:
+        if triton_dropout is not None and triton_dropout.runs(x):
             return triton_dropout.factors(x, key, threshold, factor)
         places = torch.arange(x.shape[-2] * x.shape[-1], device=x.device).view(x.shape[-2:])
         drawn = mix(places * _PLACE + key[..., None, None])

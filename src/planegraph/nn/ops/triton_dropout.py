@@ -7,6 +7,10 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from .triton_tools import on_device, runs
+
+__all__ = ["factors", "runs"]
+
 _BLOCK = 1024
 
 
@@ -28,6 +32,6 @@ def factors(x: Tensor, key: Tensor, threshold: int, factor: float) -> Tensor:
     out = torch.empty(x.shape, dtype=x.dtype, device=x.device)
     size = x.shape[-2] * x.shape[-1]
     if size:
-        with torch.cuda.device(x.device):
+        with on_device(x):
             _factors_kernel[(triton.cdiv(size, _BLOCK), max(key.numel(), 1))](key, out, size, threshold, factor, BLOCK=_BLOCK)
     return out

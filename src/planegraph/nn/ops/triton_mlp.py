@@ -25,7 +25,7 @@ from torch import Tensor
 from .incidence import Incidence, sum_rows
 from .norm_relu import EPS
 from .triton_sums import sum_rows as sum_activated
-from .triton_tools import on_device, precision, runs
+from .triton_tools import on_device, precision, relu, runs
 
 if TYPE_CHECKING:
     from ..linear import Linear
@@ -56,7 +56,7 @@ def _times(
             own = statistics + replica * 5 * k + inner
             a = tl.load(own + 2 * k, mask=known, other=0.0)[None, :]
             b = tl.load(own + 3 * k, mask=known, other=0.0)[None, :]
-            value = tl.maximum(value * a + b, 0.0)
+            value = relu(value * a + b)
         weight = w + replica * w_replica + column[None, :] * w_row + inner[:, None]
         weight = tl.load(weight, mask=known[:, None] & (column < width)[None, :], other=0.0)
         product = tl.dot(value, weight, product, input_precision=PRECISION)
@@ -176,7 +176,7 @@ def _apply_kernel(z, statistics, out, rows, width, ROWS: tl.constexpr, COLUMNS: 
     a = tl.load(own + 2 * width, mask=known, other=0.0)[None, :]
     b = tl.load(own + 3 * width, mask=known, other=0.0)[None, :]
     at = (replica * rows + row)[:, None] * width + column[None, :]
-    tl.store(out + at, tl.maximum(tl.load(z + at, mask=here, other=0.0) * a + b, 0.0), mask=here)
+    tl.store(out + at, relu(tl.load(z + at, mask=here, other=0.0) * a + b), mask=here)
 
 
 # ---- backward ---------------------------------------------------------------------------------------------------------------------
@@ -303,7 +303,7 @@ def _back_kernel(
             raw = tl.load(x + at, mask=real[:, None] & within[None, :], other=0.0)
             active = raw
             if ACTIVATE:
-                active = tl.maximum(raw * x_scale + x_offset, 0.0)
+                active = relu(raw * x_scale + x_offset)
             product = tl.dot(tl.trans(g), active, product, input_precision=PRECISION)
             if WANT_DX:
                 d = tl.dot(g, w, input_precision=PRECISION)

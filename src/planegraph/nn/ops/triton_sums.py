@@ -12,7 +12,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, replica_stride, runs
+from .triton_tools import on_device, relu, replica_stride, runs
 
 if TYPE_CHECKING:
     from .incidence import Rows
@@ -58,7 +58,7 @@ def _sum_kernel(
         at = x + replica * x_replica + source[:, None].to(tl.int64) * x_row + column[None, :]
         value = tl.load(at, mask=real, other=0.0).to(ACCUMULATE)
         if ACTIVATE:
-            value = tl.where(real, tl.maximum(value * a + b, 0.0), 0.0)
+            value = tl.where(real, relu(value * a + b), 0.0)
         sums += value
     to = out + replica * out_replica + row[:, None].to(tl.int64) * out_row + column[None, :]
     tl.store(to, sums.to(out.dtype.element_ty), mask=mask)

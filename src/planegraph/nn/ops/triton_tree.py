@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, precision, replica_stride, runs
+from .triton_tools import on_device, precision, relu, replica_stride, runs
 
 if TYPE_CHECKING:
     from .incidence import Rows
@@ -52,13 +52,14 @@ def _up(
     place = (replica * total + row[:, None]) * width + column[None, :]
     w = tl.load(into + at, mask=square, other=0.0)
     inner = tl.dot(sums, w, input_precision=PRECISION) + tl.load(x + place, mask=here, other=0.0)
-    inner = tl.maximum(inner, 0.0)
+    inner = relu(inner)
     tl.store(hidden + place, inner, mask=here)
     w = tl.load(last + at, mask=square, other=0.0)
     y = tl.dot(inner, w, input_precision=PRECISION)
-    y = tl.maximum(y + tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :], 0.0)
+    y = relu(y + tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :])
     if SQUASH:
-        y = tl.log(1.0 + y)
+        more = 1.0 + y  # rounded; its logarithm is made good for that, as a small y would be lost
+        y = tl.where(more == 1.0, y, tl.log(more) * (y / (more - 1.0)))
     tl.store(out + place, y, mask=here)
 
 

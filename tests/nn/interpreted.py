@@ -1,0 +1,401 @@
+"""The Triton kernels without a GPU, in Triton's interpreter: operation by operation and as whole models, in float32, against the plain
+PyTorch operations in float64.
+
+Run by test_kernels.py with TRITON_INTERPRET=1, which must be set before Triton is imported. Sizes are small, since the interpreter is slow,
+but there are rows of several programs, widths that are no power of two, and rows of padding that hold values no one may read.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+import torch
+from torch import Tensor
+
+import planegraph as pg
+from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
+from planegraph.nn import GINE, BasePlanE, Categorical, Continuous, PlanEConfig, dropout
+from planegraph.nn.mlp import MLP
+from planegraph.nn.ops import incidence, mlp, tree
+from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
+from planegraph.nn.ops.mlp import At
+from planegraph.nn.ops.tree import Maps, bottom_up
+
+from .test_sums import random_choice, random_rows, random_segments
+from .test_trees import block_cut_forest, random_inputs, spqr_forest, stacked
+
+torch.set_num_threads(1)
+torch.set_float32_matmul_precision("highest")
+
+pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # numpy's, of what a tl.where leaves out
+TOLERANCE = 1e-5  # relative to the largest entry
+KERNELS = ((mlp, "triton_mlp"), (tree, "triton_tree"), (incidence, "triton_sums"))
+Values = dict[str, Tensor]
+
+
+@contextmanager
+def plain() -> Iterator[None]:
+    """Without kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module, name in KERNELS:
+            patch.setattr(module, name, None)
+        yield
+
+
+@pytest.fixture
+def calls(monkeypatch) -> Counter:
+    """How often each kernel path was taken."""
+    count: Counter = Counter()
+
+    def spy(module, name: str) -> None:
+        real = getattr(module, name)
+
+        def counted(*args, **kwargs):
+            count[f"{module.__name__.rpartition('.')[2]}.{name}"] += 1
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(module, name, counted)
+
+    for module, name in (
+        (mlp.triton_mlp, "mlp"),
+        (tree.triton_tree, "forward"),
+        (tree.triton_tree, "backward"),
+        (incidence.triton_sums, "sum_rows"),
+    ):
+        spy(module, name)
+    return count
+
+
+def errors(found: Values, expected: Values) -> dict[str, float]:
+    """Of each value relative to its largest entry; of gradients to at least a thousandth of the largest entry of all."""
+    assert found.keys() == expected.keys()
+    largest = max((float(v.abs().max()) for name, v in expected.items() if name.startswith("gradient") and v.numel()), default=0)
+    off = {}
+    for name, value in expected.items():
+        assert found[name].shape == value.shape
+        if value.numel():
+            scale = max(float(value.abs().max()), 1e-3 * largest if name.startswith("gradient") else 0.0, 1e-30)
+            off[name] = float((found[name].double() - value).abs().max()) / scale
+    return off
+
+
+def assert_same(run: Callable[[torch.dtype], Values], tolerance: float = TOLERANCE, again: bool = False) -> None:
+    """The kernels in float32 are close to the plain operations in float64, or as close as those in float32; the same bits ``again``."""
+    found = run(torch.float32)
+    if again:
+        assert all(torch.equal(value, found[name]) for name, value in run(torch.float32).items()), "not the same bits twice"
+    with plain():
+        expected, rounded = run(torch.float64), run(torch.float32)
+    limits = errors(rounded, expected)
+    for name, off in errors(found, expected).items():
+        assert off <= max(tolerance, 4 * limits[name]), f"{name} is off by {off:.2g}"
+
+
+def to(dtype: torch.dtype, tensors: list[Tensor]) -> list[Tensor]:
+    return [t.detach().to(dtype).requires_grad_(t.requires_grad) for t in tensors]
+
+
+def with_gradients(out: Tensor, leaves: dict[str, Tensor]) -> Values:
+    """The output and the gradients of a fixed combination of it."""
+    weight = torch.randn(out.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(out)
+    wanted = {name: x for name, x in leaves.items() if x.requires_grad}
+    found = torch.autograd.grad((out * weight).sum(), list(wanted.values()))
+    return {"output": out.detach()} | {f"gradient of {name}": g for name, g in zip(wanted, found, strict=True)}
+
+
+# ---- sums -------------------------------------------------------------------------------------------------------------------------
+
+
+def stacked_rows(parts: Sequence[Rows]) -> Rows:
+    """A replica each; ids are padded to equal numbers."""
+
+    def together(tensors: tuple[Tensor | None, ...]) -> Tensor | None:
+        return None if tensors[0] is None else torch.nn.utils.rnn.pad_sequence(tensors, batch_first=True, padding_value=-1)
+
+    return Rows(*map(together, zip(*parts, strict=True)))
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+@pytest.mark.parametrize("kind", ["one", "runs", "ids"])
+@pytest.mark.parametrize("width", [1, 20, 300])
+def test_sums(kind, width, replicas, calls):
+    g = torch.Generator().manual_seed(width)
+    for rows, columns in ((70, 30), (3, 5)) if width < 300 else ((9, 5),):
+        parts, matrices = zip(*(random_rows(kind, rows, columns, g) for _ in range(replicas or 1)), strict=True)
+        entries, matrix = (stacked_rows(parts), torch.stack(matrices)) if replicas else (parts[0], matrices[0])
+        lead = (replicas,) if replicas else ()
+        x, base = (torch.randn(*lead, n, width, generator=g, dtype=torch.float64) for n in (columns, rows))
+        for dtype, tolerance in ((torch.float32, 1e-6), (torch.float64, 1e-14)):
+            apart = torch.cat([x, x], -1).to(dtype)[..., 1 : width + 1]  # rows apart
+            given = {"x": x.to(dtype), "apart": apart, "columns apart": x.to(dtype).mT.contiguous().mT}
+            for name, value in given.items():
+                assert errors({name: sum_rows(value, entries)}, {name: matrix @ value.double()})[name] <= tolerance
+            out = base.to(dtype, copy=True)
+            assert sum_rows(x.to(dtype), entries, out=out, base=out) is out
+            assert errors({"": out}, {"": base + matrix @ x})[""] <= tolerance
+    assert calls["triton_sums.sum_rows"] == (16 if width < 300 else 8)
+
+
+def test_sums_of_activated_rows():
+    """relu(scale x + offset), of which nothing is not relu(offset) but 0."""
+    g = torch.Generator().manual_seed(0)
+    entries, matrix = random_rows("ids", 40, 30, g)
+    x, scale, offset = (torch.randn(shape, generator=g, dtype=torch.float64) for shape in ((30, 20), (20,), (20,)))
+    out = incidence.triton_sums.sum_rows(x.float(), entries, torch.empty(40, 20), None, (scale.float(), offset.float()))
+    assert errors({"": out}, {"": matrix @ (x * scale + offset).relu()})[""] <= 1e-6
+
+
+def test_nothing_to_sum():
+    none = Rows.of_ptr(torch.zeros(3, dtype=torch.int32), torch.empty(0, dtype=torch.int32))
+    base = torch.ones(2, 4)
+    assert sum_rows(torch.ones(0, 4), none).tolist() == [[0] * 4] * 2
+    assert sum_rows(torch.ones(3, 4), none, base=base).tolist() == base.tolist()
+    assert sum_rows(torch.ones(3, 4), Rows.of_ptr(torch.zeros(1, dtype=torch.int32))).shape == (0, 4)
+
+
+# ---- the MLP ----------------------------------------------------------------------------------------------------------------------
+
+
+def stacked_incidence(parts: list[tuple[Incidence, Tensor]]) -> Incidence:
+    return Incidence(*(stacked_rows([part[0][k] for part in parts]) for k in (0, 1)))
+
+
+MLPS = {  # widths of dense parts (negative: no gradient wanted) and of tables; whether it ends in norm and ReLU; sums; rows, real rows
+    "one dense part": ((20,), (), True, None, 150, 150),
+    "linear at the end": ((16,), (), False, None, 70, 70),
+    "a walk entry": ((-9,), (16,), True, "into", 140, 130),
+    "a walk entry with an edge": ((-9,), (16, 7), True, "into", 70, 66),
+    "a message": ((), (16, 16), True, "into and plus", 100, 90),
+    "f": ((16, 16, 16), (16, 16), False, None, 80, 75),
+    "f, wide": ((64, 64), (64,), False, None, 70, 60),
+    "few rows": ((20,), (5,), True, "into and plus", 7, 3),
+    "one real row": ((20,), (), True, None, 9, 1),
+    "no real row": ((20,), (), True, None, 9, 0),
+}
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+@pytest.mark.parametrize("name", MLPS)
+def test_mlp(name, replicas, calls):
+    """Values, gradients and running averages; what stands in rows of padding does not matter."""
+    dense_widths, table_widths, ends, sums, rows, real = MLPS[name]
+    width, segments, lead = max(abs(w) for w in (*dense_widths, *table_widths)), 11, (replicas,) if replicas else ()
+    torch.manual_seed(1)
+    g = torch.Generator().manual_seed(2)
+
+    def joined(make: Callable[[], tuple[Incidence, Tensor]]) -> Incidence:
+        parts = [make() for _ in range(replicas or 1)]
+        return stacked_incidence(parts) if replicas else parts[0][0]
+
+    def drawn(*shape: int) -> Tensor:
+        return torch.randn(*lead, *shape, generator=g, dtype=torch.float64).requires_grad_()
+
+    mask = (torch.arange(rows) < real).expand(*lead, rows)
+    dense = [drawn(rows, abs(w)).requires_grad_(w > 0) for w in dense_widths]
+    tables = [(drawn(n, w), joined(lambda n=n: random_choice(rows, n, g))) for n, w in zip((13, 70), table_widths, strict=False)]
+    plus = drawn(segments, width) if sums == "into and plus" else None
+    into = joined(lambda: random_segments(segments, rows, real, g)) if sums else None
+    for x in dense:
+        with torch.no_grad():
+            x[~mask] = 1e4
+    module = MLP([x.shape[-1] for x in (*dense, *(t for t, _ in tables))], width, "batch", replicas, ends=ends)
+    for p in module.parameters():
+        torch.nn.init.normal_(p, std=0.5)
+
+    def run(dtype: torch.dtype) -> Values:
+        m = copy.deepcopy(module).to(dtype)
+        xs, ts = to(dtype, dense), to(dtype, [t for t, _ in tables])
+        base = None if plus is None else to(dtype, [plus])[0]
+        out = m(*xs, *(At(t, i) for t, (_, i) in zip(ts, tables, strict=True)), mask=mask, into=into, plus=base)
+        if into is None:
+            out = out[mask]
+        leaves = {f"part {k}": x for k, x in enumerate([*xs, *ts])} | dict(m.named_parameters())
+        found = with_gradients(out, leaves if base is None else leaves | {"plus": base})
+        for k, x in enumerate(xs):
+            assert not x.requires_grad or (found[f"gradient of part {k}"][~mask] == 0).all()
+        return found | {f"buffer {n}": b.clone() for n, b in m.named_buffers()}
+
+    assert_same(run, TOLERANCE if real > 1 else 1e-4, again=name == "f")  # a single row has no deviation to be divided by
+    assert calls["triton_mlp.mlp"] == 1 + (name == "f")
+
+
+def test_mlp_of_columns_far_from_zero():
+    """No square of a large mean drowns a variance."""
+    torch.manual_seed(0)
+    module, x = MLP(8, 8, "batch"), torch.randn(150, 8) + 300
+
+    def run(dtype: torch.dtype) -> Values:
+        m = copy.deepcopy(module).to(dtype)
+        return with_gradients(m(x.to(dtype)), dict(m.named_parameters()))
+
+    assert_same(run)
+
+
+def test_what_the_kernels_do_not_take():
+    """Too wide, in evaluation, without norms or without rows: the plain operations."""
+    can_fuse = mlp.triton_mlp.can_fuse
+    norm = MLP(4, 4, "batch").norms[0]
+    x, w = torch.zeros(5, 4), torch.zeros(4, 4)
+    assert can_fuse([(x, w)], [], norm, norm, True)
+    assert not can_fuse([(x.double(), w.double())], [], norm, norm, True)
+    assert not can_fuse([(x[:0], w)], [], norm, norm, True)
+    assert not can_fuse([(x, w)], [], None, None, True)
+    assert not can_fuse([(torch.zeros(5, 129), torch.zeros(4, 129))], [], norm, norm, True)
+    assert not can_fuse([(x, w)] * 4, [], norm, norm, True)
+    assert not can_fuse([(x, w)], [], norm.eval(), norm, True)
+    assert not tree.triton_tree.can_fuse(torch.zeros(5, 129))
+    assert not tree.triton_tree.can_fuse(torch.zeros(5, 4, dtype=torch.float64))
+
+
+# ---- trees ------------------------------------------------------------------------------------------------------------------------
+
+FORESTS = {  # levels narrower and wider than one program, and empty ones
+    "SPQR": lambda g: spqr_forest([70, 64, 65, 10, 0, 3, 2], g),
+    "SPQR, narrow": lambda g: spqr_forest([5, 3, 0, 2], g),
+    "SPQR, roots only": lambda g: spqr_forest([70], g),
+    "block-cut": lambda g: block_cut_forest([(66, 64), (20, 66), (0, 0), (65, 3), (2, 1)], 4, g),
+    "block-cut, narrow": lambda g: block_cut_forest([(4, 3), (0, 0), (3, 0), (0, 2), (2, 1)], 2, g),
+    "block-cut, no cut nodes": lambda g: block_cut_forest([(0, 0)], 4, g),
+}
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+@pytest.mark.parametrize(("name", "width"), [*((name, 16) for name in FORESTS), ("SPQR, narrow", 20), ("block-cut, narrow", 64)])
+def test_trees(name, width, replicas, calls):
+    g = torch.Generator().manual_seed(width)
+    forests = [FORESTS[name](g) for _ in range(replicas or 1)]
+    inputs = [random_inputs(forest, width, g) for forest in forests]
+    given, trees = inputs[0], forests[0].tree
+    if replicas:
+        given = [torch.stack(x).detach().requires_grad_() for x in zip(*inputs, strict=True)]
+        trees = stacked([forest.tree for forest in forests])
+    names = ("x_a", "x_b", "into_a", "last_a", "bias_a", "into_b", "last_b", "bias_b")
+
+    def run(dtype: torch.dtype, small: float = 1.0) -> Values:
+        sizes = [small, small, *[width**-0.5, width**-0.5, small] * 2]
+        leaves = [(x.detach() * size).to(dtype).requires_grad_() for x, size in zip(given, sizes, strict=True)]
+        out = bottom_up(trees, *leaves[:2], Maps(*leaves[2:5]), Maps(*leaves[5:]))
+        return with_gradients(out, dict(zip(names, leaves, strict=True)))
+
+    assert_same(run, again=name == "block-cut")
+    assert calls["triton_tree.forward"] == calls["triton_tree.backward"] == 1 + (name == "block-cut")
+    if "narrow" in name:
+        assert_same(lambda dtype: run(dtype, 1e-5))  # the logarithm must not round small messages away
+
+
+# ---- dropout ----------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("replicas", [None, 3])
+def test_dropout(replicas):
+    """The same values are dropped."""
+    torch.manual_seed(0)
+    drop, x = dropout.Dropout(0.3, replicas), torch.ones(*((replicas,) if replicas else ()), 90, 20)
+    other = copy.deepcopy(drop)
+    for _ in range(2):
+        found = drop(x)
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(dropout, "triton_dropout", None)
+            assert torch.equal(other(x), found)
+    assert 0.2 < (found == 0).double().mean() < 0.4
+
+
+# ---- NaN --------------------------------------------------------------------------------------------------------------------------
+
+
+def test_nan_is_kept():
+    """As torch.relu keeps it: a model that has diverged must not look well."""
+    bad = torch.full((70, 16), float("nan"))
+    assert MLP(16, 16, "batch")(bad).isnan().all()
+    into = random_segments(5, 70, 70, torch.Generator().manual_seed(0))[0]
+    assert MLP(16, 16, "batch")(bad, into=into).isnan().any()
+    g = torch.Generator().manual_seed(0)
+    forest = FORESTS["SPQR, narrow"](g)
+    x_a, x_b, *maps = (t.detach().float() for t in random_inputs(forest, 16, g))
+    assert bottom_up(forest.tree, x_a * float("nan"), x_b, Maps(*maps[:3]), Maps(*maps[3:])).isnan().all()
+
+
+# ---- whole models -----------------------------------------------------------------------------------------------------------------
+
+
+def batch_of(kind: str, replicas: int | None) -> PlanarBatch:
+    """Trees, cycles, bonds, rigid graphs, and a node alone; padded."""
+    f, rng = pg.families, np.random.default_rng(0)
+    found = [
+        f.path(5),
+        f.star(4),
+        f.cycle(5),
+        f.k2n(3),
+        f.wheel(4),
+        f.ladder(3),
+        f.nested_k4(2),
+        pg.Graph(1, []),
+        f.cactus(8, seed=1),
+    ]
+    found = [f.shuffled(g, k) for k, g in enumerate(found * (replicas or 1))]
+    graphs = pg.GraphBatch.from_graphs(found)
+    columns = {
+        "nothing": {},
+        "categories of nodes": {"x": rng.integers(0, 3, (graphs.num_nodes, 1))},
+        "categories": {
+            "x": rng.integers(0, 3, (graphs.num_nodes, 1)),
+            "edge_attr": rng.integers(0, 4, (graphs.num_edges, 1)),
+        },
+        "numbers by direction": {
+            "x": rng.integers(0, 3, (graphs.num_nodes, 2)).astype(np.float32),
+            "dart_attr": rng.integers(0, 3, (graphs.num_edges, 2, 3)).astype(np.float32),
+        },
+    }[kind]
+    loader = PackedLoader(PackedDataset.from_arrays(graphs, **columns), batch_size=9, pad=True)
+    batches = list(loader)
+    while len({batch.layout for batch in batches}) > 1:
+        batches = list(loader)
+    assert batches[0].layout.num_nodes > int(batches[0].counts[1])
+    return PlanarBatch.stack(batches) if replicas else batches[0]
+
+
+FEATURES = {
+    "nothing": {},
+    "categories of nodes": {"node_features": Categorical([3])},
+    "categories": {"node_features": Categorical([3]), "edge_features": Categorical([4])},
+    "numbers by direction": {"node_features": Continuous(2), "edge_features": Continuous(3)},
+}
+MODELS = [
+    (BasePlanE, "categories of nodes", None, {"hidden": 16, "layers": 2}),
+    (BasePlanE, "categories", None, {"hidden": 20}),
+    (BasePlanE, "numbers by direction", None, {"hidden": 64}),
+    (BasePlanE, "categories", 2, {"hidden": 16}),
+    (BasePlanE, "categories of nodes", 2, {"hidden": 20}),
+    (BasePlanE, "nothing", None, {"hidden": 16}),
+    (BasePlanE, "categories", None, {"hidden": 16, "neighbours": False, "cut": False}),
+    (BasePlanE, "categories of nodes", None, {"hidden": 16, "readout": False, "triconnected": False}),
+    (BasePlanE, "categories of nodes", None, {"hidden": 16, "triconnected": False, "biconnected": False, "cut": False}),
+    (BasePlanE, "categories", None, {"hidden": 16, "norm": "none", "residual": False}),
+    (BasePlanE, "categories of nodes", None, {"hidden": 16, "dropout": 0.3, "dropout_readout": 0.2, "pooling": "mean"}),
+    (GINE, "categories", 2, {"hidden": 20}),
+]
+
+
+@pytest.mark.parametrize(("cls", "kind", "replicas", "options"), MODELS, ids=str)
+def test_models(cls, kind, replicas, options, calls):
+    """A step in training mode: outputs, the gradients of all parameters, running averages."""
+    config = PlanEConfig(**{"layers": 1, "pos_dim": 4, "outputs": 3} | FEATURES[kind] | options)
+    torch.manual_seed(1)
+    model, batch = cls(config, replicas), batch_of(kind, replicas)
+
+    def run(dtype: torch.dtype) -> Values:
+        m = copy.deepcopy(model).to(dtype)
+        out = torch.where(batch.graph_mask.unsqueeze(-1), m(batch), 0)
+        return with_gradients(out, dict(m.named_parameters())) | {
+            f"buffer {n}": b.clone() for n, b in m.named_buffers() if b.is_floating_point()
+        }
+
+    assert_same(run, again=config.dropout > 0)
+    assert calls["triton_sums.sum_rows"]
+    assert bool(calls["triton_mlp.mlp"]) == (config.norm == "batch")
+    assert bool(calls["triton_tree.backward"]) == (cls is BasePlanE and config.terms[-1] in ("cut", "biconnected"))
