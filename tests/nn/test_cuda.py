@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 import torch
@@ -16,13 +18,13 @@ DTYPES = (torch.float32, torch.float64)
 KINDS = ("nothing", "categories", "numbers by direction")
 OPTIONS = (
     {},
-    {"hidden": 40, "g_depth": 2},
-    {"norm": "batch"},
-    {"norm": "layer", "mlp_depth": 3, "virtual_edge": "learned"},
-    {"norm": "batch", "norm_at": "update", "mlp_width": 24},
-    {"mlp_per_type": True},
-    {"residual": True, "norm": "batch", "g_depth": 2, "bounded_trees": True},
-    {"graph_scale": 8, "norm": "batch", "g_depth": 2, "mean_pooling": True},
+    {"hidden": 40},
+    {"hidden": 64, "layers": 1},
+    {"norm": "none"},
+    {"residual": False, "pooling": "mean"},
+    {"graph_scale": 8, "norm": "none", "residual": False},
+    {"neighbours": False, "cut": False},
+    {"triconnected": False, "readout": False},
 )
 PLANE = [(BasePlanE, kind) for kind in KINDS]
 BASELINES = [(cls, kind) for cls, kinds in ((GCN, KINDS[:2]), (GIN, KINDS[1:]), (GINE, KINDS[1:])) for kind in kinds]
@@ -159,9 +161,9 @@ def test_a_captured_step_reads_new_batches_and_nothing_waits(cls, kind):
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)
 @pytest.mark.parametrize("replicas", [None, 3])
 @pytest.mark.parametrize("masked", [False, True])
-def test_batch_norm_is_that_of_the_cpu(masked, replicas, dtype):
+def test_an_mlp_is_that_of_the_cpu(masked, replicas, dtype):
     """Values, gradients and running averages; columns far from 0, rows that do not count, a replica with two rows and one with none."""
-    from planegraph.nn.norm import BatchNorm
+    from planegraph.nn.mlp import MLP
 
     torch.manual_seed(0)
     lead = () if replicas is None else (replicas,)
@@ -170,28 +172,58 @@ def test_batch_norm_is_that_of_the_cpu(masked, replicas, dtype):
     if masked and replicas:
         mask[1] = False
         mask[2] = torch.arange(5000) % 2500 == 7
-    here = BatchNorm(40, replicas).to(dtype)
-    torch.nn.init.normal_(here.weight)
-    torch.nn.init.normal_(here.bias)
-    there = BatchNorm(40, replicas).to(dtype)
-    there.load_state_dict(here.state_dict())
-    there.cuda()
+    here = MLP(40, 40, "batch", replicas).to(dtype)
+    for tensor in here.norms.parameters():
+        torch.nn.init.normal_(tensor)
+    there = copy.deepcopy(here).cuda()
     direction = torch.randn_like(x)
     if masked:
         direction[~mask] = 0
     found = []
-    for norm, device in ((here, "cpu"), (there, "cuda")):
+    for module, device in ((here, "cpu"), (there, "cuda")):
         for _ in range(2):
             rows = x.detach().to(device).requires_grad_()
-            out = norm.relu(rows, None if mask is None else mask.to(device))
-            norm.zero_grad()
+            out = module(rows, mask=None if mask is None else mask.to(device))
+            module.zero_grad()
             (out * direction.to(device)).sum().backward()
         real = out if mask is None else out * mask.to(device).unsqueeze(-1)
-        found.append([real, rows.grad, norm.weight.grad, norm.bias.grad, norm.running_mean, norm.running_var])
+        found.append([real, rows.grad, *(p.grad for p in module.parameters()), *module.buffers()])
     for a, b in zip(*found, strict=True):
         scale = a.abs().max().clamp(min=1)
         limit = 1e-3 if dtype == torch.float32 else 1e-10  # two rows may differ by little
         assert ((a - b.cpu()).abs().max() / scale).item() < limit
+
+
+@pytest.mark.parametrize(("cls", "kind"), PLANE + BASELINES, ids=str)
+def test_the_same_bits_twice(cls, kind):
+    batch = batches_of(kind)[0].to("cuda")
+    first, second = (results(make_model(config(kind), 1, torch.float32, cls).cuda(), batch) for _ in range(2))
+    assert all(torch.equal(value, second[name]) for name, value in first.items())
+
+
+def test_deep_trees():
+    """Levels narrower and wider than one program of a kernel, in turns, and hundreds of them."""
+    f = pg.families
+    graphs = [
+        f.path(300),
+        f.ladder(200),
+        *[f.star(5)] * 100,
+        *[f.path(9)] * 80,
+        *[f.random_planar(40, 0.3, seed=s) for s in range(40)],
+    ]
+    batch = next(iter(PackedLoader(PackedDataset.from_graphs(graphs), batch_size=len(graphs), pad=True)))
+    settings = config("nothing", hidden=16)
+    expected = results(make_model(settings, 1, torch.float64), batch)
+    found = results(make_model(settings, 1, torch.float32).cuda(), batch.to("cuda"))
+    assert_close({name: value.double() for name, value in found.items()}, expected, 1e-3)
+
+
+def test_nan_is_kept():
+    """A model that has diverged must not look well."""
+    model, batch = make_model(config("nothing"), 1, torch.float32).cuda(), batches_of("nothing")[0].to("cuda")
+    with torch.no_grad():
+        model.layers[0].tri_enc.inner.linears[0].weight.fill_(float("nan"))
+    assert model(batch)[batch.graph_mask].isnan().all()
 
 
 @pytest.mark.parametrize("share", [0, 3])
