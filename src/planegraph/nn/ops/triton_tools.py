@@ -29,3 +29,8 @@ def replica_stride(x: Tensor, dims: int = 2) -> int:
 def precision() -> str:
     """Of products: three products of tf32 numbers are as exact as one of float32, and faster."""
     return "tf32x3" if torch.get_float32_matmul_precision() == "highest" else "tf32"
+
+
+def power_of_two(width: int) -> int:
+    """The columns of a program: the next power of two, and at least the 16 that products of tiles need."""
+    return max(1 << (width - 1).bit_length(), 16)

@@ -36,6 +36,11 @@ def _up(
     known = column < width
     square = known[:, None] & known[None, :]
     at = replica * width * width + column[None, :] * width + column[:, None]  # transposed
+    x += replica * total * width
+    hidden += replica * total * width
+    out += replica * total * width
+    w_into = tl.load(into + at, mask=square, other=0.0)
+    w_last = tl.load(last + at, mask=square, other=0.0)
     row = start + tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     inside = row < stop
     if HAS_BOUNDS:
@@ -46,16 +51,14 @@ def _up(
         count = inside.to(tl.int32)
     sums = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     for k in range(tl.max(count)):
-        source = below + (replica * total_below + (first + k)[:, None]) * width + column[None, :]
+        source = below + replica * total_below * width + (first + k)[:, None] * width + column[None, :]
         sums += tl.load(source, mask=(k < count)[:, None] & known[None, :], other=0.0)
     here = inside[:, None] & known[None, :]
-    place = (replica * total + row[:, None]) * width + column[None, :]
-    w = tl.load(into + at, mask=square, other=0.0)
-    inner = tl.dot(sums, w, input_precision=PRECISION) + tl.load(x + place, mask=here, other=0.0)
+    place = row[:, None] * width + column[None, :]
+    inner = tl.dot(sums, w_into, input_precision=PRECISION) + tl.load(x + place, mask=here, other=0.0)
     inner = tl.maximum(inner, 0.0)
     tl.store(hidden + place, inner, mask=here)
-    w = tl.load(last + at, mask=square, other=0.0)
-    y = tl.dot(inner, w, input_precision=PRECISION)
+    y = tl.dot(inner, w_last, input_precision=PRECISION)
     y = tl.maximum(y + tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :], 0.0)
     if SQUASH:
         y = tl.log(1.0 + y)
@@ -73,27 +76,37 @@ def _down(
     known = column < width
     square = known[:, None] & known[None, :]
     at = replica * width * width + column[:, None] * width + column[None, :]
+    y += replica * total * width
+    hidden += replica * total * width
+    up += replica * total * width
+    g += replica * total * width
+    d += replica * total * width
+    if HAS_OWN:
+        own += replica * total * width
+    w_into = tl.load(into + at, mask=square, other=0.0)
+    w_last = tl.load(last + at, mask=square, other=0.0)
     row = start + tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     inside = row < stop
     if HAS_PARENT:
         above = tl.load(parent + replica * parent_replica + row, mask=inside, other=-1)
     else:
-        above = tl.where(inside & (row < total_above), row, -1)
-    source = d_above + (replica * total_above + above[:, None]) * width + column[None, :]
+        above = tl.where(inside, row, -1)
+    above = tl.where(above < total_above, above, -1)
+    source = d_above + replica * total_above * width + above[:, None] * width + column[None, :]
     arrived = tl.load(source, mask=(above >= 0)[:, None] & known[None, :], other=0.0)
     here = inside[:, None] & known[None, :]
-    place = (replica * total + row[:, None]) * width + column[None, :]
+    place = row[:, None] * width + column[None, :]
     tl.store(up + place, arrived, mask=here)
-    gradient = tl.dot(arrived, tl.load(into + at, mask=square, other=0.0), input_precision=PRECISION)
+    value = tl.load(y + place, mask=here, other=0.0)
+    positive = tl.load(hidden + place, mask=here, other=0.0) > 0
+    gradient = tl.dot(arrived, w_into, input_precision=PRECISION)
     if HAS_OWN:
         gradient += tl.load(own + place, mask=here, other=0.0)
-    value = tl.load(y + place, mask=here, other=0.0)
     if SQUASH:
         gradient = gradient * tl.exp(-value)
     gradient = tl.where(value > 0, gradient, 0.0)
     tl.store(g + place, gradient, mask=here)
-    before = tl.dot(gradient, tl.load(last + at, mask=square, other=0.0), input_precision=PRECISION)
-    positive = tl.load(hidden + place, mask=here, other=0.0) > 0
+    before = tl.dot(gradient, w_last, input_precision=PRECISION)
     tl.store(d + place, tl.where(positive, before, 0.0), mask=here)
 
 
