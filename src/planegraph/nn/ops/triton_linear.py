@@ -7,7 +7,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, power_of_two, precision, runs
+from .triton_tools import on_device, power_of_two, products_in, runs
 
 _WIDEST = 128
 _PROGRAMS = 264  # about so many share the rows: two for each multiprocessor of an H200
@@ -17,7 +17,7 @@ _BLOCK = 4096  # elements that one program adds up
 
 @triton.jit
 def _products_kernel(
-    a, b, out, sums, rows, width, k, a_replica, a_row, b_replica, b_row, chunk, SUMS: tl.constexpr, PRECISION: tl.constexpr,
+    a, b, out, sums, rows, width, k, a_replica, a_row, b_replica, b_row, chunk, SUMS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr,
     ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
     """Of each chunk of rows: a^T b, and the sums of a."""
@@ -35,7 +35,7 @@ def _products_kernel(
         inside = (row < stop)[:, None]
         left = tl.load(a + replica * a_replica + row[:, None] * a_row + column[None, :], mask=inside & known[None, :], other=0.0)
         right = tl.load(b + replica * b_replica + row[:, None] * b_row + inner[None, :], mask=inside & within[None, :], other=0.0)
-        product = tl.dot(tl.trans(left), right, product, input_precision=PRECISION)
+        product = tl.dot(tl.trans(left.to(DOT)), right.to(DOT), product, input_precision=PRECISION)
         if SUMS:
             total += tl.sum(left, 0)
     number = replica * tl.num_programs(0) + tl.program_id(0)
@@ -91,6 +91,6 @@ def products(a: Tensor, b: Tensor, sums: bool) -> tuple[Tensor, Tensor | None]:
     with on_device(a):
         _products_kernel[chunks, replicas](
             a, b, partial, partial if total is None else total, rows, width, k, a.stride(0), a.stride(1), b.stride(0), b.stride(1),
-            chunk, SUMS=sums, PRECISION=precision(), ROWS=_ROWS, COLUMNS=power_of_two(width), INNER=power_of_two(k), num_warps=8,
+            chunk, SUMS=sums, **products_in(), ROWS=_ROWS, COLUMNS=power_of_two(width), INNER=power_of_two(k), num_warps=8,
         )  # fmt: skip
     return add_up(partial), None if total is None else add_up(total)

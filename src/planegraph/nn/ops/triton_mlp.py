@@ -22,11 +22,11 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .incidence import Incidence, sum_rows
+from .incidence import Incidence, Rows
 from .norm_relu import EPS
 from .triton_linear import add_up, chunks_of
-from .triton_sums import sum_rows as sum_activated
-from .triton_tools import on_device, power_of_two, precision, runs
+from .triton_sums import sum_rows
+from .triton_tools import on_device, power_of_two, products_in, runs, storage
 
 if TYPE_CHECKING:
     from ..linear import Linear
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 128
 _MOST_DENSE, _MOST_TABLES = 3, 2
-_PROGRAMS, _PROGRAMS_BACK = 528, 264  # about so many share the rows: four, and two, for each multiprocessor of an H200
+_PROGRAMS, _PROGRAMS_BACK = 264, 132  # about so many share the rows: two, and one, for each multiprocessor of an H200
 
 
 # ---- forward ----------------------------------------------------------------------------------------------------------------------
@@ -43,17 +43,17 @@ _PROGRAMS, _PROGRAMS_BACK = 528, 264  # about so many share the rows: four, and 
 
 @triton.jit
 def _times(
-    product, x, w, replica, row, inside, rows, k, width, PRECISION: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr
+    product, x, w, replica, row, inside, rows, k, width, DOT: tl.constexpr, PRECISION: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr
 ):  # fmt: skip
     """product + x w^T."""
     column = tl.arange(0, COLUMNS)
     for start in range(0, k, INNER):
         inner = start + tl.arange(0, INNER)
         known = inner < k
-        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & known[None, :], other=0.0)
+        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & known[None, :], other=0.0).to(tl.float32)
         weight = w + replica * width * k + column[None, :] * k + inner[:, None]
         weight = tl.load(weight, mask=known[:, None] & (column < width)[None, :], other=0.0)
-        product = tl.dot(value, weight, product, input_precision=PRECISION)
+        product = tl.dot(value.to(DOT), weight.to(DOT), product, input_precision=PRECISION)
     return product
 
 
@@ -87,7 +87,7 @@ def _store_moments(partial, replica, column, known, width, count, about, first, 
 @triton.jit
 def _first_kernel(
     x0, x1, x2, w0, w1, w2, t0, t1, i0, i1, mask, z, partial, rows, width, k0, k1, k2, t0_rows, t1_rows, i0_replica, i1_replica,
-    chunk, DENSE: tl.constexpr, TABLES: tl.constexpr, HAS_MASK: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
+    chunk, DENSE: tl.constexpr, TABLES: tl.constexpr, HAS_MASK: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
     INNER: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """z = x_0 w_0^T + ... + rows of tables, and the moments of each chunk of rows."""
@@ -107,11 +107,11 @@ def _first_kernel(
         here = inside[:, None] & known[None, :]
         product = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
         if DENSE > 0:
-            product = _times(product, x0, w0, replica, row, inside, rows, k0, width, PRECISION, INNER, COLUMNS)
+            product = _times(product, x0, w0, replica, row, inside, rows, k0, width, DOT, PRECISION, INNER, COLUMNS)
         if DENSE > 1:
-            product = _times(product, x1, w1, replica, row, inside, rows, k1, width, PRECISION, INNER, COLUMNS)
+            product = _times(product, x1, w1, replica, row, inside, rows, k1, width, DOT, PRECISION, INNER, COLUMNS)
         if DENSE > 2:
-            product = _times(product, x2, w2, replica, row, inside, rows, k2, width, PRECISION, INNER, COLUMNS)
+            product = _times(product, x2, w2, replica, row, inside, rows, k2, width, DOT, PRECISION, INNER, COLUMNS)
         if TABLES > 0:
             product = _gathered(product, t0, i0, replica, row, here, inside, column, t0_rows, width, i0_replica)
         if TABLES > 1:
@@ -179,7 +179,7 @@ def _statistics_kernel(
 def _last_kernel(
     x, moments, norm_weight, norm_bias, running_mean, running_var, statistics, w, bias, mask, z, partial, rows, k, width, chunks,
     momentum, chunk, HAS_BIAS: tl.constexpr, MOMENTS: tl.constexpr, HAS_MASK: tl.constexpr, EPSILON: tl.constexpr,
-    CHUNKS: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr,
+    CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """z = relu(norm(x)) w^T, plus a bias or with the moments of each chunk of rows."""
     replica = tl.program_id(1).to(tl.int64)
@@ -188,6 +188,7 @@ def _last_kernel(
     known = column < width
     within = inner < k
     weight = tl.load(w + replica * width * k + column[None, :] * k + inner[:, None], mask=within[:, None] & known[None, :], other=0.0)
+    weight = weight.to(DOT)
     scale, offset = _norm(moments, norm_weight, norm_bias, running_mean, running_var, statistics, replica, inner, within, chunks, k,
                           momentum, tl.program_id(0) == 0, EPSILON, CHUNKS)  # fmt: skip
     start = tl.program_id(0) * chunk
@@ -199,10 +200,10 @@ def _last_kernel(
     for begin in range(start, stop, ROWS):
         row = begin + tl.arange(0, ROWS)
         inside = row < stop
-        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & within[None, :], other=0.0)
+        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & within[None, :], other=0.0).to(tl.float32)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
         value = tl.maximum(value * scale[None, :] + offset[None, :], 0.0)
-        product = tl.dot(value, weight, input_precision=PRECISION)
+        product = tl.dot(value.to(DOT), weight, input_precision=PRECISION)
         if HAS_BIAS:
             product += tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :]
         tl.store(z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=inside[:, None] & known[None, :])
@@ -229,7 +230,7 @@ def _apply_kernel(z, statistics, out, rows, width, ROWS: tl.constexpr, COLUMNS: 
     a = tl.load(own + 2 * width, mask=known, other=0.0)[None, :]
     b = tl.load(own + 3 * width, mask=known, other=0.0)[None, :]
     at = replica * rows * width + row[:, None] * width + column[None, :]
-    tl.store(out + at, tl.maximum(tl.load(z + at, mask=here, other=0.0) * a + b, 0.0), mask=here)
+    tl.store(out + at, tl.maximum(tl.load(z + at, mask=here, other=0.0).to(tl.float32) * a + b, 0.0), mask=here)
 
 
 # ---- backward ---------------------------------------------------------------------------------------------------------------------
@@ -269,9 +270,9 @@ def _sums_kernel(
         source, got = _of_segments(index, replica, row, inside, index_replica, HAS_INDEX)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
         here = inside[:, None] & known[None, :]
-        value = tl.load(z + replica * rows * width + row[:, None] * width + column[None, :], mask=here, other=0.0)
+        value = tl.load(z + replica * rows * width + row[:, None] * width + column[None, :], mask=here, other=0.0).to(tl.float32)
         g = gradient + replica * gradient_rows * width + source[:, None] * width + column[None, :]
-        g = tl.load(g, mask=here & got[:, None], other=0.0)
+        g = tl.load(g, mask=here & got[:, None], other=0.0).to(tl.float32)
         g = tl.where((value * a + b > 0) & real[:, None], g, 0.0)
         first += g
         second += g * (value - mean)
@@ -285,22 +286,19 @@ def _back_kernel(
     gradient, index, z, mask, statistics, sums, of_norm, x, x_statistics, weight, dz, dx, dw, db, partial, rows, gradient_rows, width,
     k, index_replica, replicas, chunks, chunk, HAS_INDEX: tl.constexpr, NORM: tl.constexpr, PAST_RELU: tl.constexpr,
     HAS_MASK: tl.constexpr, HAS_X: tl.constexpr, ACTIVATE: tl.constexpr, WANT_DX: tl.constexpr, STORE_DZ: tl.constexpr,
-    HAS_BIAS: tl.constexpr, CHUNKS: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr,
+    HAS_BIAS: tl.constexpr, CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """dz from the gradient, then dx = dz w, past the ReLU of x if x is activated, and of each chunk of rows dz^T x and sums for x's norm.
-
-    Each program takes some of the columns of x, because more do not fit into registers.
-    """
+    """dz from the gradient, then dx = dz w, past the ReLU of x if x is activated, and of each chunk of rows dz^T x and sums for x's norm."""
     replica = tl.program_id(1).to(tl.int64)
     column = tl.arange(0, COLUMNS)
-    part = tl.program_id(2)  # of the columns of x
-    inner = part * INNER + tl.arange(0, INNER)
+    inner = tl.arange(0, INNER)
     known = column < width
     within = inner < k
     number = replica * tl.num_programs(0) + tl.program_id(0)
     if WANT_DX:
         w = tl.load(weight + replica * width * k + column[:, None] * k + inner[None, :], mask=known[:, None] & within[None, :], other=0.0)
+        w = w.to(DOT)
     if NORM:
         every = tl.arange(0, CHUNKS)
         collected = sums + ((replica * chunks + every)[:, None] * 2) * width + column[None, :]
@@ -315,7 +313,7 @@ def _back_kernel(
         count = tl.load(own + 4 * width, mask=known, other=1.0)
         c0 = (g_sum / count)[None, :]
         c1 = (inverse * inverse * gc_sum / count)[None, :]
-        if (tl.program_id(0) == 0) & (part == 0):
+        if tl.program_id(0) == 0:
             tl.store(of_norm + replica * width + column, inverse * gc_sum, mask=known)
             tl.store(of_norm + (replicas + replica) * width + column, g_sum, mask=known)
     if ACTIVATE:
@@ -342,19 +340,19 @@ def _back_kernel(
         at = row[:, None] * width + column[None, :]
         at_x = row[:, None] * k + inner[None, :]
         if HAS_X:
-            raw = tl.load(x + at_x, mask=inside[:, None] & within[None, :], other=0.0)
+            raw = tl.load(x + at_x, mask=inside[:, None] & within[None, :], other=0.0).to(tl.float32)
         if NORM:
-            value = tl.load(z + at, mask=here, other=0.0)
+            value = tl.load(z + at, mask=here, other=0.0).to(tl.float32)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
         g = gradient + source[:, None] * width + column[None, :]
-        g = tl.load(g, mask=here & got[:, None], other=0.0)
+        g = tl.load(g, mask=here & got[:, None], other=0.0).to(tl.float32)
         if NORM:
             if not PAST_RELU:
                 g = tl.where(value * a + b > 0, g, 0.0)
             g = a * (g - c0 - (value - mean) * c1)
         g = tl.where(real[:, None], g, 0.0)
         if STORE_DZ:
-            tl.store(dz + at, g, mask=here & (part == 0))
+            tl.store(dz + at, g, mask=here)
         if HAS_BIAS:
             total += tl.sum(g, 0)
         if HAS_X:
@@ -362,18 +360,18 @@ def _back_kernel(
             if ACTIVATE:
                 active = tl.maximum(raw * x_scale + x_offset, 0.0)
             if WANT_DX:
-                d = tl.dot(g, w, input_precision=PRECISION)
+                d = tl.dot(g.to(DOT), w, input_precision=PRECISION)
                 if ACTIVATE:
                     d = tl.where(active > 0, d, 0.0)
                     first += tl.sum(d, 0)
                     second += tl.sum(d * (raw - x_mean), 0)
                 tl.store(dx + at_x, d, mask=inside[:, None] & within[None, :])
-            product = tl.dot(tl.trans(g), active, product, input_precision=PRECISION)
+            product = tl.dot(tl.trans(g.to(DOT)), active.to(DOT), product, input_precision=PRECISION)
     if HAS_X:
         to = dw + number * width * k + column[:, None] * k + inner[None, :]
         tl.store(to, product, mask=known[:, None] & within[None, :])
     if HAS_BIAS:
-        tl.store(db + number * width + column, total, mask=known & (part == 0))
+        tl.store(db + number * width + column, total, mask=known)
     if ACTIVATE:
         tl.store(partial + number * 2 * k + inner, first, mask=within)
         tl.store(partial + (number * 2 + 1) * k + inner, second, mask=within)
@@ -383,12 +381,9 @@ def _back_kernel(
 
 
 def _tile(width: int) -> dict[str, int]:
-    """Rows and columns of a program, and its warps."""
+    """Rows and columns of a program, and its warps; as measured on an H200."""
     columns = power_of_two(width)
-    return {"ROWS": 64, "COLUMNS": columns, "num_warps": 4 if columns <= 64 else 8}
-
-
-_DIV = 2
+    return {"ROWS": 64 if columns <= 64 else 128, "COLUMNS": columns, "num_warps": 4 if columns <= 64 else 8, "num_stages": 2}
 
 
 def _tile_back(width: int) -> dict[str, int]:
@@ -421,7 +416,8 @@ def _first(
     like = dense[0][0] if dense else tables[0][0]
     replicas, tile = len(like), _tile(width)
     chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS)
-    z, moments = like.new_empty(replicas, rows, width), like.new_empty(replicas, chunks, 3, width)
+    z = torch.empty(replicas, rows, width, dtype=storage(), device=like.device)
+    moments = like.new_empty(replicas, chunks, 3, width)
     xs = [x for x, _ in dense] + [like] * (_MOST_DENSE - len(dense))
     ws = [w for _, w in dense] + [like] * (_MOST_DENSE - len(dense))
     ts = [t for t, _ in tables] + [like] * (_MOST_TABLES - len(tables))
@@ -430,7 +426,7 @@ def _first(
         _first_kernel[chunks, replicas](
             *xs, *ws, *ts, *ids, like if mask is None else mask, z, moments, rows, width, *(x.shape[-1] for x in xs),
             *(t.shape[-2] for t in ts), *(i.stride(0) for i in ids), chunk, DENSE=len(dense), TABLES=len(tables),
-            HAS_MASK=mask is not None, PRECISION=precision(), INNER=_inner(xs[0].shape[-1]), **tile,
+            HAS_MASK=mask is not None, **products_in(), INNER=_inner(xs[0].shape[-1]), **tile,
         )  # fmt: skip
     return z, moments
 
@@ -445,14 +441,15 @@ def _last(
     (replicas, rows, k), width = x.shape, weight.shape[1]
     tile = _tile(width)
     chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS)
-    z, statistics = x.new_empty(replicas, rows, width), x.new_empty(replicas, 5, k)
-    partial = x.new_empty(replicas, chunks, 3, width) if bias is None else None
+    z = torch.empty(replicas, rows, width, dtype=storage() if bias is None else weight.dtype, device=x.device)
+    statistics = weight.new_empty(replicas, 5, k)
+    partial = weight.new_empty(replicas, chunks, 3, width) if bias is None else None
     with on_device(x):
         _last_kernel[chunks, replicas](
             x, moments, *norm[:4], statistics, weight, x if bias is None else bias, x if mask is None else mask, z,
             x if partial is None else partial, rows, k, width, moments.shape[1], norm.momentum, chunk, HAS_BIAS=bias is not None,
             MOMENTS=bias is None, HAS_MASK=mask is not None, EPSILON=EPS, CHUNKS=triton.next_power_of_2(moments.shape[1]),
-            PRECISION=precision(), INNER=power_of_two(k), **tile,
+            **products_in(), INNER=power_of_two(k), **tile,
         )  # fmt: skip
     return z, statistics, partial
 
@@ -470,7 +467,7 @@ def _statistics(moments: Tensor, norm: _Norm) -> Tensor:
 
 def _apply(z: Tensor, statistics: Tensor) -> Tensor:
     """relu(norm(z))."""
-    out, tile = torch.empty_like(z), _tile(z.shape[-1])
+    out, tile = torch.empty_like(z, dtype=statistics.dtype), _tile(z.shape[-1])
     with on_device(z):
         _apply_kernel[triton.cdiv(z.shape[1], tile["ROWS"]), len(z)](z, statistics, out, z.shape[1], z.shape[2], **tile)
     return out
@@ -498,7 +495,7 @@ def _before_norm(gradient: Tensor, index: Tensor | None, z: Tensor, statistics: 
     replicas, rows, width = z.shape
     tile = _tile(width)
     chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS)
-    sums = z.new_empty(replicas, chunks, 2, width)
+    sums = statistics.new_empty(replicas, chunks, 2, width)
     with on_device(z):
         _sums_kernel[chunks, replicas](
             gradient, gradient if index is None else index, z, z if mask is None else mask, statistics, sums, rows,
@@ -533,32 +530,38 @@ def _back(
     """Gradients of a linear map: of its value, of its input x (before ``activation``), of weight and bias, and sums for the norm before."""
     (replicas, gradient_rows, width), like = g.value.shape, g.value
     k = width if x is None else x.shape[-1]
-    tile, inner = _tile_back(width), max(power_of_two(k) // _DIV, 16) if x is not None else power_of_two(k)
+    tile = _tile_back(width)
     chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS_BACK)
-    dz = like.new_empty(replicas, rows, width) if store_dz else None
-    dx = like.new_empty(replicas, rows, k) if x is not None and want_dx else None
-    dw = None if x is None else like.new_empty(replicas, chunks, width, k)
-    db = like.new_empty(replicas, chunks, width) if bias else None
-    sums = None if activation is None else like.new_empty(replicas, chunks, 2, k)
-    of_norm = (None, None) if g.sums is None else like.new_empty(2, replicas, width)
+    kept, whole = {"dtype": storage(), "device": like.device}, {"dtype": torch.float32, "device": like.device}
+    dz = torch.empty(replicas, rows, width, **kept) if store_dz else None
+    dx = torch.empty(replicas, rows, k, **(whole if activation is None else kept)) if x is not None and want_dx else None
+    dw = None if x is None else torch.empty(replicas, chunks, width, k, **whole)
+    db = torch.empty(replicas, chunks, width, **whole) if bias else None
+    sums = None if activation is None else torch.empty(replicas, chunks, 2, k, **whole)
+    of_norm = (None, None) if g.sums is None else torch.empty(2, replicas, width, **whole)
     before = 1 if g.sums is None else g.sums.shape[1]
 
     def there(t: Tensor | None) -> Tensor:
         return like if t is None else t
 
     with on_device(like):
-        _back_kernel[chunks, replicas, triton.cdiv(k, inner)](
+        _back_kernel[chunks, replicas](
             g.value, there(g.index), there(g.z), there(mask), there(g.statistics), there(g.sums),
             like if g.sums is None else of_norm, there(x), there(activation), there(weight), there(dz), there(dx), there(dw),
             there(db), there(sums), rows, gradient_rows, width, k, 0 if g.index is None else g.index.stride(0), replicas, before, chunk,
             HAS_INDEX=g.index is not None, NORM=g.sums is not None, PAST_RELU=g.past_relu, HAS_MASK=mask is not None,
             HAS_X=x is not None, ACTIVATE=activation is not None, WANT_DX=dx is not None, STORE_DZ=store_dz, HAS_BIAS=bias,
-            CHUNKS=triton.next_power_of_2(before), PRECISION=precision(), INNER=inner, **tile,
+            CHUNKS=triton.next_power_of_2(before), **products_in(), INNER=power_of_two(k), **tile,
         )  # fmt: skip
     return _Back(tuple(of_norm), dz, dx, *(None if t is None else add_up(t) for t in (dw, db)), sums)
 
 
 # ---- the whole MLP ----------------------------------------------------------------------------------------------------------------
+
+
+def _to_table(dz: Tensor, rows: Rows) -> Tensor:
+    """The gradient of a table from that of the rows that read it."""
+    return sum_rows(dz, rows, torch.empty(len(dz), rows.count, dz.shape[-1], dtype=torch.float32, device=dz.device))
 
 
 @dataclass(frozen=True)
@@ -594,8 +597,8 @@ class _MLP(torch.autograd.Function):
             return z2
         if call.into is None:
             return _apply(z2, s2)
-        out = z2.new_empty(len(z2), call.into.rows.count, z2.shape[-1])
-        return sum_activated(z2, call.into.rows, out, plus, (s2[:, 2], s2[:, 3]))
+        out = weight.new_empty(len(z2), call.into.rows.count, z2.shape[-1])
+        return sum_rows(z2, call.into.rows, out, plus, (s2[:, 2], s2[:, 3]))
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -618,7 +621,7 @@ class _MLP(torch.autograd.Function):
             dws.append(more.dw)
         if found is None:
             found = _back(first, call.rows, call.mask, store_dz=True)
-        dts = [sum_rows(found.dz, incidence.columns) for incidence in call.incidences]
+        dts = [_to_table(found.dz, incidence.columns) for incidence in call.incidences]
         of_last = back.of_norm if ends else (None, back.db)
         return None, *dxs, *dws, *dts, *found.of_norm, back.dw, *of_last, gradient if wanted[-1] else None
 

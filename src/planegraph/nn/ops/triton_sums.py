@@ -46,8 +46,8 @@ def _sum_kernel(
     mask = inside[:, None] & known[None, :]
     sums = tl.zeros((ROWS, COLUMNS), dtype=ACCUMULATE)
     if HAS_BASE:
-        at = base + replica * base_replica + row[:, None] * base_row + column[None, :]
-        sums += tl.load(at, mask=mask, other=0.0).to(ACCUMULATE)
+        begun = base + replica * base_replica + row[:, None] * base_row + column[None, :]
+        sums += tl.load(begun, mask=mask, other=0.0).to(ACCUMULATE)
     for k in range(tl.max(count)):
         here = k < count
         if HAS_INDEX:

@@ -16,7 +16,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, precision, replica_stride, runs
+from .triton_tools import on_device, products_in, replica_stride, runs
 
 if TYPE_CHECKING:
     from .incidence import Rows
@@ -29,7 +29,7 @@ _WIDE, _NARROW = 32, 64  # rows of a program: of one of many, and of one that is
 @triton.jit
 def _up(
     x, below, begin, end, into, last, bias, hidden, out, start, stop, replica, total, total_below, width, bounds_replica,
-    HAS_BOUNDS: tl.constexpr, SQUASH: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    HAS_BOUNDS: tl.constexpr, SQUASH: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Rows of one kind: ``hidden`` and ``out`` from ``x`` and the children in ``below``."""
     column = tl.arange(0, COLUMNS)
@@ -55,10 +55,10 @@ def _up(
         sums += tl.load(source, mask=(k < count)[:, None] & known[None, :], other=0.0)
     here = inside[:, None] & known[None, :]
     place = row[:, None] * width + column[None, :]
-    inner = tl.dot(sums, w_into, input_precision=PRECISION) + tl.load(x + place, mask=here, other=0.0)
+    inner = tl.dot(sums.to(DOT), w_into.to(DOT), input_precision=PRECISION) + tl.load(x + place, mask=here, other=0.0)
     inner = tl.maximum(inner, 0.0)
     tl.store(hidden + place, inner, mask=here)
-    y = tl.dot(inner, w_last, input_precision=PRECISION)
+    y = tl.dot(inner.to(DOT), w_last.to(DOT), input_precision=PRECISION)
     y = tl.maximum(y + tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :], 0.0)
     if SQUASH:
         y = tl.log(1.0 + y)
@@ -68,7 +68,7 @@ def _up(
 @triton.jit
 def _down(
     own, parent, d_above, into, last, y, hidden, up, g, d, start, stop, replica, total, total_above, width, parent_replica,
-    HAS_OWN: tl.constexpr, HAS_PARENT: tl.constexpr, SQUASH: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
+    HAS_OWN: tl.constexpr, HAS_PARENT: tl.constexpr, SQUASH: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Rows of one kind: the gradients ``up``, ``g`` and ``d`` from those of the parents, ``d_above``, and from outside, ``own``."""
@@ -99,14 +99,14 @@ def _down(
     tl.store(up + place, arrived, mask=here)
     value = tl.load(y + place, mask=here, other=0.0)
     positive = tl.load(hidden + place, mask=here, other=0.0) > 0
-    gradient = tl.dot(arrived, w_into, input_precision=PRECISION)
+    gradient = tl.dot(arrived.to(DOT), w_into.to(DOT), input_precision=PRECISION)
     if HAS_OWN:
         gradient += tl.load(own + place, mask=here, other=0.0)
     if SQUASH:
         gradient = gradient * tl.exp(-value)
     gradient = tl.where(value > 0, gradient, 0.0)
     tl.store(g + place, gradient, mask=here)
-    before = tl.dot(gradient, w_last, input_precision=PRECISION)
+    before = tl.dot(gradient.to(DOT), w_last.to(DOT), input_precision=PRECISION)
     tl.store(d + place, tl.where(positive, before, 0.0), mask=here)
 
 
@@ -114,17 +114,17 @@ def _down(
 def _forward_kernel(
     levels, first, count, x_a, x_b, begin_a, end_a, begin_b, end_b, into_a, last_a, bias_a, into_b, last_b, bias_b, hidden_a,
     hidden_b, y_a, m_b, rows_a, rows_b, width, bounds_a, bounds_b, RUNS_OF_A: tl.constexpr, DO_A: tl.constexpr,
-    DO_B: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    DO_B: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     replica = tl.program_id(1).to(tl.int64)
     for k in range(first, first + count):
         if DO_B:
             _up(x_b, y_a, begin_b, end_b, into_b, last_b, bias_b, hidden_b, m_b, tl.load(levels + 4 * k), tl.load(levels + 4 * k + 1),
-                replica, rows_b, rows_a, width, bounds_b, RUNS_OF_A, True, PRECISION, ROWS, COLUMNS)  # fmt: skip
+                replica, rows_b, rows_a, width, bounds_b, RUNS_OF_A, True, DOT, PRECISION, ROWS, COLUMNS)  # fmt: skip
             tl.debug_barrier()  # what was written is read next, by other threads
         if DO_A:
             _up(x_a, m_b, begin_a, end_a, into_a, last_a, bias_a, hidden_a, y_a, tl.load(levels + 4 * k + 2),
-                tl.load(levels + 4 * k + 3), replica, rows_a, rows_b, width, bounds_a, True, False, PRECISION, ROWS, COLUMNS)  # fmt: skip
+                tl.load(levels + 4 * k + 3), replica, rows_a, rows_b, width, bounds_a, True, False, DOT, PRECISION, ROWS, COLUMNS)  # fmt: skip
             tl.debug_barrier()
 
 
@@ -132,19 +132,19 @@ def _forward_kernel(
 def _backward_kernel(
     levels, first, count, gradient, parent_a, parent_b, into_a, last_a, into_b, last_b, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a,
     d_b, up_a, up_b, rows_a, rows_b, width, stride_a, stride_b, PARENT_OF_A: tl.constexpr, DO_A: tl.constexpr,
-    DO_B: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    DO_B: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     replica = tl.program_id(1).to(tl.int64)
     for done in range(count):
         k = first + count - 1 - done
         if DO_A:
             _down(gradient, parent_a, d_b, into_b, last_a, y_a, hidden_a, up_a, g_a, d_a, tl.load(levels + 4 * k + 2),
-                  tl.load(levels + 4 * k + 3), replica, rows_a, rows_b, width, stride_a, True, PARENT_OF_A, False, PRECISION, ROWS,
+                  tl.load(levels + 4 * k + 3), replica, rows_a, rows_b, width, stride_a, True, PARENT_OF_A, False, DOT, PRECISION, ROWS,
                   COLUMNS)  # fmt: skip
             tl.debug_barrier()
         if DO_B:
             _down(gradient, parent_b, d_a, into_a, last_b, m_b, hidden_b, up_b, g_b, d_b, tl.load(levels + 4 * k),
-                  tl.load(levels + 4 * k + 1), replica, rows_b, rows_a, width, stride_b, False, True, True, PRECISION, ROWS,
+                  tl.load(levels + 4 * k + 1), replica, rows_b, rows_a, width, stride_b, False, True, True, DOT, PRECISION, ROWS,
                   COLUMNS)  # fmt: skip
             tl.debug_barrier()
 
@@ -181,7 +181,7 @@ def _launches(levels: Sequence[Level]) -> Iterator[tuple[int, int, int, bool, bo
 def _options(rows: int, x: Tensor) -> dict[str, int | str]:
     columns = max(triton.next_power_of_2(x.shape[-1]), 16)
     tile = _NARROW if rows == _NARROW else _WIDE
-    return {"PRECISION": precision(), "ROWS": tile, "COLUMNS": columns, "num_warps": 4 if tile * columns <= 2048 else 8, "num_stages": 1}
+    return {**products_in(), "ROWS": tile, "COLUMNS": columns, "num_warps": 4 if tile * columns <= 2048 else 8, "num_stages": 1}
 
 
 def _grid(rows: int, x: Tensor) -> tuple[int, int]:
