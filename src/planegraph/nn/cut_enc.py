@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from .config import PlanEConfig
 from .mlp import MLP
 from .ops.tree import Maps, bottom_up
+from .reset import reset_parts
 from .structure import Structure
 
 
@@ -38,3 +39,10 @@ class CutEnc(nn.Module):
             Maps(outer.weight, outer_last.weight, outer_last.bias),
             Maps(inner.weight, inner_last.weight, inner_last.bias),
         )
+
+    def reset_parameters(self) -> None:
+        """New weights for both MLPs."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"CutEnc({self.outer.linears[-1].outputs})"
