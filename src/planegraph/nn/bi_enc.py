@@ -15,6 +15,7 @@ from .config import PlanEConfig
 from .mlp import MLP
 from .ops.linear import linear
 from .ops.tree import Maps, bottom_up
+from .reset import reset_parts
 from .structure import Structure
 
 
@@ -41,3 +42,10 @@ class BiEnc(nn.Module):
             Maps(child.weight, self.inner.last.weight, self.inner.last.bias),
         )
         return h_block[..., slice(*s.roots), :]
+
+    def reset_parameters(self) -> None:
+        """New weights for both MLPs."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"BiEnc({self.outer.linears[-1].outputs})"

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from .config import PlanEConfig
 from .mlp import MLP
 from .ops.tree import Maps, bottom_up
+from .reset import reset_parts
 from .structure import Structure
 
 
@@ -37,3 +38,10 @@ class CutEnc(nn.Module):
             Maps(self.outer.first[0].weight, self.outer.last.weight, self.outer.last.bias),
             Maps(self.inner.first[0].weight, self.inner.last.weight, self.inner.last.bias),
         )
+
+    def reset_parameters(self) -> None:
+        """New weights for both MLPs."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"CutEnc({self.outer.linears[-1].outputs})"

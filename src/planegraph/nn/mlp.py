@@ -12,6 +12,7 @@ from .linear import Linear
 from .norm import make_norm
 from .ops.incidence import Incidence
 from .ops.mlp import At, mlp
+from .reset import reset_parts
 
 
 class MLP(nn.Module):
@@ -62,8 +63,7 @@ class MLP(nn.Module):
 
     def reset_parameters(self) -> None:
         """New weights; running averages start anew."""
-        for part in (*self.first, self.last, *self.norms):
-            part.reset_parameters()
+        reset_parts(self)
 
     def __repr__(self) -> str:
         inputs = " + ".join(str(part.inputs) for part in self.first)
