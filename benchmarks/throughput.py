@@ -66,10 +66,10 @@ def settings_of(row: dict[str, Any]) -> RunSettings:
     return RunSettings.from_dict(row | {"model": _COMMON | earlier | row["model"], "train": train | row["train"]})
 
 
-def measure(row: dict[str, Any], epochs: int, profiled: int) -> dict[str, Any]:
+def measure(row: dict[str, Any], epochs: int, profiled: int, precision: str) -> dict[str, Any]:
     """Step times of one row."""
     settings = settings_of(row)
-    torch.set_float32_matmul_precision("high")
+    torch.set_float32_matmul_precision(precision)
     task = task_of(settings)
     group = Group(task, settings, lanes_of(task, settings.train), torch.device("cuda"), World())
     wish, found = StopWish(), []
@@ -124,12 +124,13 @@ def main() -> None:
     parser.add_argument("--only", default="", help="rows whose name contains this")
     parser.add_argument("--epochs", type=int, default=3, help="epochs that count")
     parser.add_argument("--profile", type=int, default=0, metavar="STEPS", help="profile so many steps")
+    parser.add_argument("--precision", default="high", help="of products, as PyTorch calls it: high is tf32, medium bf16")
     parser.add_argument("--json", type=Path, help="write the numbers to this file")
     args = parser.parse_args()
     found = {}
     for name, row in ROWS.items():
         if args.only in name:
-            found[name] = measure(row, args.epochs, args.profile)
+            found[name] = measure(row, args.epochs, args.profile, args.precision)
             shown = {key: round(value, 3) for key, value in found[name].items() if key != "kernels"}
             print(f"{name}: {shown}", flush=True)
             if args.profile:
