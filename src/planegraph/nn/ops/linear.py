@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -40,11 +41,11 @@ class _Affine(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
         of_x = gradient @ weight if ctx.needs_input_grad[0] else None
-        return of_x, *products(gradient, x, sums=ctx.needs_input_grad[2])
+        return of_x, *products([(gradient, x, ctx.needs_input_grad[2])])[0]
 
 
-def products(a: Tensor, b: Tensor, sums: bool = False) -> tuple[Tensor, Tensor | None]:
-    """a^T b for each replica and, if wanted, the sums over the rows of a: the gradients of a weight and of a bias."""
-    if triton_linear is not None and triton_linear.can_fuse(a, b):
-        return triton_linear.products(a, b, sums)
-    return a.mT @ b, a.sum(-2) if sums else None
+def products(pairs: Sequence[tuple[Tensor, Tensor, bool]]) -> list[tuple[Tensor, Tensor | None]]:
+    """Of each pair a, b: a^T b for each replica and, if its flag is set, the sums over the rows of a: gradients of a weight and a bias."""
+    if triton_linear is not None and all(triton_linear.can_fuse(a, b) for a, b, _ in pairs):
+        return triton_linear.products(pairs)
+    return [(a.mT @ b, a.sum(-2) if sums else None) for a, b, sums in pairs]

@@ -102,9 +102,10 @@ class _BottomUp(torch.autograd.Function):
                 rows = _part(g_b, level.b)
                 rows *= torch.exp(-_part(m_b, level.b))
                 _through(level.b, g_b, m_b, hidden_b, b.last, d_b)
-        of_a = products(up_b, m_b)[0], *products(g_a, hidden_a, sums=True)
-        of_b = products(up_a, y_a)[0], *products(g_b, hidden_b, sums=True)
-        return None, d_a, d_b, *of_a, *of_b
+        (into_a, _), last_a, (into_b, _), last_b = products(
+            [(up_b, m_b, False), (g_a, hidden_a, True), (up_a, y_a, False), (g_b, hidden_b, True)]
+        )
+        return None, d_a, d_b, into_a, *last_a, into_b, *last_b
 
 
 def _part(x: Tensor, bounds: Bounds) -> Tensor:

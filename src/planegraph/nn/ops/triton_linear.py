@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 import triton
 import triton.language as tl
@@ -78,19 +80,30 @@ def can_fuse(x: Tensor, other: Tensor) -> bool:
     return runs(x) and x.dtype == torch.float32 and max(x.shape[-1], other.shape[-1]) <= _WIDEST and x.shape[-2] > 0
 
 
-def products(a: Tensor, b: Tensor, sums: bool) -> tuple[Tensor, Tensor | None]:
-    """See ``linear.products``."""
-    if a.dim() == 2:
-        product, total = products(a.unsqueeze(0), b.unsqueeze(0), sums)
-        return product.squeeze(0), None if total is None else total.squeeze(0)
+def products(pairs: Sequence[tuple[Tensor, Tensor, bool]]) -> list[tuple[Tensor, Tensor | None]]:
+    """See ``linear.products``; all of a have one width, and so have all of b."""
+    if pairs[0][0].dim() == 2:
+        found = products([(a.unsqueeze(0), b.unsqueeze(0), sums) for a, b, sums in pairs])
+        return [(product.squeeze(0), None if total is None else total.squeeze(0)) for product, total in found]
+    (replicas, _, width), k = pairs[0][0].shape, pairs[0][1].shape[-1]
+    _, chunks = chunks_of(max(a.shape[1] for a, _, _ in pairs), replicas, _ROWS, _PROGRAMS)
+    partial = pairs[0][0].new_empty(len(pairs), replicas, chunks, width, k)
+    totals = partial.new_empty(len(pairs), replicas, chunks, width)
+    for pair, to, total in zip(pairs, partial, totals, strict=True):
+        _launch(*pair, to, total)
+    found = add_up(partial.flatten(0, 1)).unflatten(0, (-1, replicas))
+    if not any(sums for _, _, sums in pairs):
+        return [(product, None) for product in found]
+    of_rows = add_up(totals.flatten(0, 1)).unflatten(0, (-1, replicas))
+    return [(product, total if sums else None) for (_, _, sums), product, total in zip(pairs, found, of_rows, strict=True)]
+
+
+def _launch(a: Tensor, b: Tensor, sums: bool, partial: Tensor, total: Tensor) -> None:
     a, b = (t if t.stride(-1) == 1 else t.contiguous() for t in (a, b))
-    (replicas, rows, width), k = a.shape, b.shape[-1]
-    chunk, chunks = chunks_of(rows, replicas, _ROWS, _PROGRAMS)
-    partial = a.new_empty(replicas, chunks, width, k)
-    total = a.new_empty(replicas, chunks, width) if sums else None
+    (replicas, rows, width), k, chunks = a.shape, b.shape[-1], partial.shape[1]
+    chunk = triton.cdiv(triton.cdiv(rows, chunks), _ROWS) * _ROWS
     with on_device(a):
         _products_kernel[chunks, replicas](
-            a, b, partial, partial if total is None else total, rows, width, k, a.stride(0), a.stride(1), b.stride(0), b.stride(1),
-            chunk, SUMS=sums, **products_in(), ROWS=_ROWS, COLUMNS=power_of_two(width), INNER=power_of_two(k), num_warps=8,
+            a, b, partial, total, rows, width, k, a.stride(0), a.stride(1), b.stride(0), b.stride(1), chunk, SUMS=sums,
+            **products_in(), ROWS=_ROWS, COLUMNS=power_of_two(width), INNER=power_of_two(k), num_warps=8,
         )  # fmt: skip
-    return add_up(partial), None if total is None else add_up(total)

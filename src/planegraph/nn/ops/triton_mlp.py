@@ -390,6 +390,12 @@ def _tile_back(width: int) -> dict[str, int]:
     return {"ROWS": 64, "COLUMNS": power_of_two(width), "num_warps": 8, "num_stages": 1}
 
 
+def _of_chunks(weight: Tensor, rows: int) -> tuple[int, ...]:
+    """The shape of the gradients of a weight of all chunks of rows."""
+    replicas, width, k = weight.shape
+    return replicas, chunks_of(rows, replicas, _tile_back(width)["ROWS"], _PROGRAMS_BACK)[1], width, k
+
+
 def _inner(k: int) -> int:
     """Columns of the input at a time: as many as waste little on padding."""
     return 16 if k % 32 else min(power_of_two(k), 64)
@@ -511,7 +517,7 @@ class _Back(NamedTuple):
     of_norm: tuple[Tensor | None, Tensor | None]  # gradients of the norm's weight and bias
     dz: Tensor | None
     dx: Tensor | None
-    dw: Tensor | None
+    dw: Tensor | None  # of each chunk
     db: Tensor | None
     sums: Tensor | None
 
@@ -526,6 +532,7 @@ def _back(
     want_dx: bool = True,
     store_dz: bool = False,
     bias: bool = False,
+    dw: Tensor | None = None,
 ) -> _Back:
     """Gradients of a linear map: of its value, of its input x (before ``activation``), of weight and bias, and sums for the norm before."""
     (replicas, gradient_rows, width), like = g.value.shape, g.value
@@ -535,7 +542,7 @@ def _back(
     kept, whole = {"dtype": storage(), "device": like.device}, {"dtype": torch.float32, "device": like.device}
     dz = torch.empty(replicas, rows, width, **kept) if store_dz else None
     dx = torch.empty(replicas, rows, k, **(whole if activation is None else kept)) if x is not None and want_dx else None
-    dw = None if x is None else torch.empty(replicas, chunks, width, k, **whole)
+    dw = torch.empty(replicas, chunks, width, k, **whole) if x is not None and dw is None else dw
     db = torch.empty(replicas, chunks, width, **whole) if bias else None
     sums = None if activation is None else torch.empty(replicas, chunks, 2, k, **whole)
     of_norm = (None, None) if g.sums is None else torch.empty(2, replicas, width, **whole)
@@ -553,7 +560,7 @@ def _back(
             HAS_X=x is not None, ACTIVATE=activation is not None, WANT_DX=dx is not None, STORE_DZ=store_dz, HAS_BIAS=bias,
             CHUNKS=triton.next_power_of_2(before), **products_in(), INNER=power_of_two(k), **tile,
         )  # fmt: skip
-    return _Back(tuple(of_norm), dz, dx, *(None if t is None else add_up(t) for t in (dw, db)), sums)
+    return _Back(tuple(of_norm), dz, dx, dw, None if db is None else add_up(db), sums)
 
 
 # ---- the whole MLP ----------------------------------------------------------------------------------------------------------------
@@ -610,20 +617,27 @@ class _MLP(torch.autograd.Function):
         last = _Gradient(gradient)
         if ends:
             last = _before_norm(gradient, None if call.into is None else call.into.columns.index, *ends, call.mask)
-        back = _back(last, call.rows, call.mask, z1, weight, s1, bias=not ends)
+        shapes = [w.shape for w in (weight, *ws)]
+        together = torch.empty(sum(s == weight.shape for s in shapes), *_of_chunks(weight, call.rows), dtype=torch.float32, device=z1.device)
+        rooms = iter(together)
+        back = _back(last, call.rows, call.mask, z1, weight, s1, bias=not ends, dw=next(rooms))
         first = _Gradient(back.dx, None, z1, s1, back.sums, past_relu=True)
         wanted, dxs, dws = ctx.needs_input_grad[1:], [], []
         found = None
         for k, (x, w) in enumerate(zip(xs, ws, strict=True)):
-            more = _back(first, call.rows, call.mask, x, w, want_dx=wanted[k], store_dz=k == 0 and bool(call.incidences))
+            room = next(rooms) if w.shape == weight.shape else None
+            more = _back(first, call.rows, call.mask, x, w, want_dx=wanted[k], store_dz=k == 0 and bool(call.incidences), dw=room)
             found = more if found is None else found
             dxs.append(more.dx)
-            dws.append(more.dw)
+            dws.append(more.dw if room is None else None)
         if found is None:
             found = _back(first, call.rows, call.mask, store_dz=True)
         dts = [_to_table(found.dz, incidence.columns) for incidence in call.incidences]
         of_last = back.of_norm if ends else (None, back.db)
-        return None, *dxs, *dws, *dts, *found.of_norm, back.dw, *of_last, gradient if wanted[-1] else None
+        dw, *rest = add_up(together.flatten(0, 1)).unflatten(0, (-1, len(weight)))
+        rest = iter(rest)
+        dws = [next(rest) if d is None else add_up(d) for d in dws]
+        return None, *dxs, *dws, *dts, *found.of_norm, dw, *of_last, gradient if wanted[-1] else None
 
 
 def can_fuse(
