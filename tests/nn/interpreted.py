@@ -21,7 +21,7 @@ import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
 from planegraph.nn import GINE, BasePlanE, Categorical, Continuous, PlanEConfig, dropout
 from planegraph.nn.mlp import MLP
-from planegraph.nn.ops import incidence, mlp, tree
+from planegraph.nn.ops import incidence, linear, mlp, tree
 from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
 from planegraph.nn.ops.mlp import At
 from planegraph.nn.ops.tree import Maps, bottom_up
@@ -34,7 +34,7 @@ torch.set_float32_matmul_precision("highest")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # numpy's, of what a tl.where leaves out
 TOLERANCE = 1e-5  # relative to the largest entry
-KERNELS = ((mlp, "triton_mlp"), (tree, "triton_tree"), (incidence, "triton_sums"))
+KERNELS = ((mlp, "triton_mlp"), (tree, "triton_tree"), (incidence, "triton_sums"), (linear, "triton_linear"))
 Values = dict[str, Tensor]
 
 
@@ -66,6 +66,7 @@ def calls(monkeypatch) -> Counter:
         (tree.triton_tree, "forward"),
         (tree.triton_tree, "backward"),
         (incidence.triton_sums, "sum_rows"),
+        (linear.triton_linear, "products"),
     ):
         spy(module, name)
     return count

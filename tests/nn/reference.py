@@ -241,17 +241,25 @@ class Reference:
         if not rows:
             return []
         x = torch.stack(rows)
-        for i in (0, 1):
-            x = x @ self.parameters[f"{name}.linears.{i}.weight"].T
-            if i == 1 and name.rpartition(".")[2] in ("f", "readout"):
-                return list(x + self.parameters[f"{name}.linears.{i}.bias"])
+        for i, which in enumerate(("first", "last")):
+            weight, bias = self.linear(f"{name}.{which}")
+            x = x @ weight.T
+            if which == "last" and name.rpartition(".")[2] in ("f", "readout"):
+                return list(x + bias)
             if self.has_norms(name):
-                assert f"{name}.linears.{i}.bias" not in self.parameters, "a norm would take it away"
+                assert bias is None, "a norm would take it away"
                 x = self.norm(f"{name}.norms.{i}", x)
             else:
-                x = x + self.parameters[f"{name}.linears.{i}.bias"]
+                x = x + bias
             x = x.relu()
         return list(x)
+
+    def linear(self, name: str) -> tuple[Tensor, Tensor | None]:
+        """Weight and bias of a map; that of a concatenation has a weight for each part, and the bias is that of the first part."""
+        if name.endswith(".last"):
+            return self.parameters[f"{name}.weight"], self.parameters.get(f"{name}.bias")
+        parts = [self.parameters[f"{name}.{k}.weight"] for k in range(5) if f"{name}.{k}.weight" in self.parameters]
+        return torch.cat(parts, dim=1), self.parameters.get(f"{name}.0.bias")
 
     def has_norms(self, name: str) -> bool:
         """All MLPs but those of the tree recursions and those that see a row per graph."""

@@ -18,7 +18,7 @@ from strategies import any_planar, seeds
 from torch import Tensor
 
 from planegraph.nn import Categorical
-from planegraph.nn.linear import Linear
+from planegraph.nn.mlp import MLP
 
 from .examples import KINDS, NO_FEATURES, Example, Kind, corner_cases, nasty, planar_zoo
 from .models import make_model, pack, small_config
@@ -157,17 +157,21 @@ def test_large_messages(kind):
 
 @pytest.mark.parametrize("kind", [PLAIN, EDGES], ids=str)
 def test_a_bias_that_is_left_out_would_change_nothing(kind):
-    """Batch norm takes it away with the mean. Without batch norm every map has one."""
+    """Batch norm takes it away with the mean. Without batch norm both maps of an MLP have one."""
     model = make_model(small_config(kind)).train()
-    without = [m for m in model.modules() if isinstance(m, Linear) and m.bias is None]
     batch = pack(examples_of(kind, 20, start=3))[:]
-    before = model(batch)
-    for m in without:
-        m.bias = torch.nn.Parameter(torch.randn(m.weight.shape[-2], dtype=m.weight.dtype))
+    before, without = model(batch), 0
+    for m in model.modules():
+        if isinstance(m, MLP):
+            assert (m.first[0].bias is None) == (len(m.norms) > 0)
+            assert (m.last.bias is None) == (len(m.norms) == 2)
+            for linear in (m.first[0], m.last):
+                if linear.bias is None:
+                    linear.bias, without = torch.nn.Parameter(torch.randn(linear.outputs, dtype=torch.float64)), without + 1
     torch.testing.assert_close(model(batch), before, rtol=1e-9, atol=1e-9)
-    assert len(without) == 2 * (11 + 2 * (kind == EDGES))  # per layer: TriEnc 4, g1, g3, g4 and g5 2 each, f 1
-    plain = make_model(small_config(kind, norm="none"))
-    assert all(m.bias is not None for m in plain.modules() if isinstance(m, Linear))
+    assert without == 2 * (11 + 2 * (kind == EDGES))  # per layer: TriEnc 4, g1, g3, g4 and g5 2 each, f 1
+    for m in make_model(small_config(kind, norm="none")).modules():
+        assert not isinstance(m, MLP) or (m.first[0].bias is not None and m.last.bias is not None)
 
 
 @pytest.mark.parametrize("momentum", [0.1, 0.02])

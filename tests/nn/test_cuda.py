@@ -222,7 +222,7 @@ def test_nan_is_kept():
     """A model that has diverged must not look well."""
     model, batch = make_model(config("nothing"), 1, torch.float32).cuda(), batches_of("nothing")[0].to("cuda")
     with torch.no_grad():
-        model.layers[0].tri_enc.inner.linears[0].weight.fill_(float("nan"))
+        model.layers[0].tri_enc.inner.last.weight.fill_(float("nan"))
     assert model(batch)[batch.graph_mask].isnan().all()
 
 

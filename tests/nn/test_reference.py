@@ -17,8 +17,9 @@ torch.set_num_threads(1)
 
 def mlp(p, name, x, ends=True):
     """Without norms."""
-    x = (p[f"{name}.linears.0.weight"] @ x + p[f"{name}.linears.0.bias"]).relu()
-    x = p[f"{name}.linears.1.weight"] @ x + p[f"{name}.linears.1.bias"]
+    first = torch.cat([w for key, w in p.items() if key.startswith(f"{name}.first.") and key.endswith(".weight")], 1)
+    x = (first @ x + p[f"{name}.first.0.bias"]).relu()
+    x = p[f"{name}.last.weight"] @ x + p[f"{name}.last.bias"]
     return x.relu() if ends else x
 
 

@@ -155,8 +155,9 @@ def random_segments(segments: int, rows: int, real: int, g: torch.Generator) -> 
 
 def plain_mlp(m: MLP, x: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
     """The MLP by autograd, with the statistics of the rows that count."""
-    for i, linear in enumerate(m.linears):
-        x = x @ linear.weight.T + (0 if linear.bias is None else linear.bias)
+    first = torch.cat([part.weight for part in m.first], 1)
+    for i, (weight, bias) in enumerate(((first, m.first[0].bias), (m.last.weight, m.last.bias))):
+        x = x @ weight.T + (0 if bias is None else bias)
         if i == 1 and not m.ends:
             return x
         if len(m.norms):

@@ -5,7 +5,6 @@ Forests here are random, and more general than those of a batch: a child may be 
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass, field
 from itertools import pairwise
 
@@ -53,7 +52,8 @@ def adopt(rows: tuple[int, int], parents: range, children: Children, g: torch.Ge
 def as_rows(children: Children, rows: int) -> Rows:
     begin, end = (torch.zeros(rows, dtype=torch.int32) for _ in range(2))
     for parent, mine in children.items():
-        begin[parent], end[parent] = mine[0], mine[-1] + 1
+        if parent < rows:
+            begin[parent], end[parent] = mine[0], mine[-1] + 1
     return Rows(None, begin, end)
 
 
@@ -76,13 +76,13 @@ def spqr_forest(sizes: list[int], g: torch.Generator) -> Forest:
 
 
 def block_cut_forest(sizes: list[tuple[int, int]], roots: int, g: torch.Generator) -> Forest:
-    """Levels of so many blocks (b) and cut nodes (a), and root blocks, which are in no level."""
+    """Levels of so many blocks (b) and cut nodes (a), and root blocks, which have no rows here: their numbers come after the rows."""
     of_b, of_a = (slices([pair[k] for pair in sizes]) for k in (0, 1))
-    rows_b, rows_a = of_b[-1][1] + roots, of_a[-1][1]
+    rows_b, rows_a = of_b[-1][1], of_a[-1][1]
     below_a, below_b = {}, {}
     for blocks, cuts in zip(of_b, of_a, strict=True):
         adopt(blocks, range(cuts[0], rows_a), below_a, g)
-        adopt(cuts, range(blocks[1], rows_b), below_b, g)
+        adopt(cuts, range(blocks[1], rows_b + roots), below_b, g)
     tree = Tree(
         [Level(*pair) for pair in zip(of_b, of_a, strict=True)],
         as_rows(below_a, rows_a),
@@ -115,7 +115,7 @@ def plain(forest: Forest, x_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
         total = sum(below, start=torch.zeros_like(x))
         return (m.last @ (x + m.into @ total).relu() + m.bias).relu()
 
-    y: dict[int, Tensor] = defaultdict(lambda: x_a.new_zeros(x_a.shape[1]))
+    y: dict[int, Tensor] = {}
     messages: dict[int, Tensor] = {}
     for level in forest.tree.levels:
         for r in range(*level.b):

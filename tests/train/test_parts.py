@@ -79,13 +79,27 @@ def test_adam_is_torchs(optimizer, decay, clip):
         torch.testing.assert_close(a, b, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("seeds", [1, 2])
+def test_clipping_a_gradient_whose_square_is_no_number(seeds):
+    """The step is that of the same gradient at an ordinary size."""
+    task, settings = regression(), small(clip=1.0, seeds=seeds)
+    states = [State(make_models(task, settings, lanes_of(task, settings.train)), settings.train) for _ in range(2)]
+    gradient = torch.randn_like(states[0].weights)
+    assert (1e25 * gradient).square().isinf().any()
+    for state, size in zip(states, (1.0, 1e25), strict=True):
+        state.rate.fill_(0.01)
+        state.update(gradient * size, torch.ones(seeds))
+    assert states[0].weights.isfinite().all()
+    torch.testing.assert_close(states[0].weights, states[1].weights)
+
+
 def test_the_average_follows_the_weights():
     task, settings = regression(), small(ema=0.9)
     state = State(make_models(task, settings, lanes_of(task, settings.train)), settings.train)
     expected = state.weights.clone()
     for k in range(20):
         state.rate.fill_(0.01)
-        state.update(torch.randn_like(state.weights))
+        state.update(torch.randn_like(state.weights), torch.ones(1))
         decay = min(0.9, (2 + k) / (11 + k))
         expected = decay * expected + (1 - decay) * state.weights
     torch.testing.assert_close(state.average, expected)

@@ -98,19 +98,29 @@ class Capacity:
         def slices(table: str, first: int, step: int) -> list[int]:
             return [enough(c) for c in _counts_by_depth(tables[f"{table}_ptr"], tables[f"{table}_depth"], first, step)]
 
-        plain = {name: _spare(enough(np.diff(tables[f"{table}_ptr"]))) for name, table in _PTR_OF.items()}
+        plain = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in _PTR_OF.items()}
         blocks, cuts = slices("block", 0, 2) or [0], slices("cut", 1, 2)
         levels = max(len(blocks) - 1, len(cuts))
         blocks += [0] * (levels + 1 - len(blocks))
         cuts += [0] * (levels - len(cuts))
         largest = max((int(tables[name].max(initial=0)) for name in ("walk_kappa", "walk_pos", "spqr_theta")), default=0)
-        return cls(
-            graphs=batch_size,
-            max_position=_round_up(largest),
-            spqr=_padded(slices("spqr", 0, 1)[1:]),
-            blocks=_padded(blocks, spare=True),
-            cuts=_padded(cuts, spare=True),
-            **plain,
+        trees = {"spqr": slices("spqr", 0, 1)[1:], "blocks": blocks, "cuts": cuts}
+        widths = {name: tuple(by_depth[::-1]) for name, by_depth in trees.items()}
+        return cls(graphs=batch_size, max_position=largest, **plain, **widths).padded()
+
+    def padded(self) -> Capacity:
+        """The smallest capacity for batches of at most these sizes: rounded up to multiples of 8, with a pad row in each table.
+
+        >>> Capacity(4, 40, 47, 120, 48, 48, 16, spqr=(3,), blocks=(8,)).padded()
+        Capacity(graphs=4, nodes=48, edges=48, walks=128, node_spqr=56, node_block=56, max_position=16, spqr=(8,), blocks=(16,), cuts=())
+        """
+        return replace(
+            self,
+            max_position=_round_up(self.max_position),
+            spqr=tuple(map(_round_up, self.spqr)),
+            blocks=_with_spare(self.blocks),
+            cuts=_with_spare(self.cuts),
+            **{name: _spare(getattr(self, name)) for name in _PTR_OF},
         )
 
     def grow(self, layout: Layout) -> Capacity:
@@ -262,9 +272,9 @@ def _spare(value: int) -> int:
     return _round_up(value + 1)
 
 
-def _padded(widths: list[int], spare: bool = False) -> tuple[int, ...]:
-    """Widths by depth, rounded up and turned to deepest first; the first, which ends the table, with a spare row if wanted."""
-    return tuple(_spare(w) if spare and k == 0 else _round_up(w) for k, w in enumerate(widths))[::-1]
+def _with_spare(widths: tuple[int, ...]) -> tuple[int, ...]:
+    """Rounded up; the last slice, which ends the table, with a spare row."""
+    return (*map(_round_up, widths[:-1]), *map(_spare, widths[-1:]))
 
 
 def _enough(counts: np.ndarray, graphs: int, batch_size: int) -> int:

@@ -2,16 +2,16 @@
 
 :class:`PlanarData` holds the tables of docs/arrays.md as int64 tensors without sentinels: where a table would hold -1, a two-row
 tensor lists the pairs that exist instead, so that PyG can shift every id when it joins graphs. It works in any PyG dataset, loader
-or transform; :func:`planar_batch` turns a batch of them into what the models read. Slower than PackedLoader (each batch passes
-through PyG's collation and then the core's), but the same numbers.
+or transform; :func:`planar_batch` turns a batch of them into what the models read, :func:`bare_batch` into what a single layer reads.
+Slower than PackedLoader (each batch passes through PyG's collation and then the core's), but the same numbers.
 
 Transforms that change nodes or edges must come before :class:`planegraph.transforms.Planar`, not after.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -58,7 +58,8 @@ IDS: dict[str, tuple[str, ...]] = {
 }
 """The tensors of a PlanarData: what each row counts (and is shifted by in a batch); () for plain numbers."""
 
-_CACHE = "_planar_batch"
+_BATCH, _BARE = "_planar_batch", "_bare_batch"  # where the results of planar_batch and bare_batch are kept
+_Made = TypeVar("_Made")
 
 
 class PlanarData(Data):
@@ -102,7 +103,7 @@ class PlanarData(Data):
         return self[{"walk": "walk_node", "spqr": "spqr_type", "block": "block_root", "cut": "cut_node"}[table]].size(0)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {key: value for key, value in self.__dict__.items() if key != _CACHE}
+        return {key: value for key, value in self.__dict__.items() if key not in (_BATCH, _BARE)}
 
 
 # PyG reads processed datasets with torch.load(weights_only=True), which knows only the classes it was told of.
@@ -172,22 +173,53 @@ def planar_batch(data: Any) -> PlanarBatch:
     >>> planar_batch(Batch.from_data_list([path, path])).num_graphs
     2
     """
+    _expect_planar(data)
+    return _kept(data, _BATCH, data.to_dict(), _convert)
+
+
+class BareBatch(NamedTuple):
+    """A PlanarBatch without features, and ``columns`` (2E,): the column of ``edge_index`` that each row of edge features belongs to."""
+
+    batch: PlanarBatch
+    columns: torch.Tensor
+
+
+def bare_batch(data: Any) -> BareBatch:
+    """As :func:`planar_batch`, for layers that are given representations: nothing but the graphs is read.
+
+    Every edge has two rows of features, one per direction, so that any tensor with a row per column of ``edge_index`` can be read, as
+    ``values[columns]``. Kept as long as ``edge_index`` and the tables stay the same ones.
+
+    >>> from planegraph.transforms import Planar
+    >>> edge_index = torch.tensor([[0, 1, 2, 1], [1, 2, 1, 0]])
+    >>> bare_batch(Planar()(Data(edge_index=edge_index, num_nodes=3))).columns.tolist()
+    [0, 3, 1, 2]
+    """
+    _expect_planar(data)
+    return _kept(data, _BARE, (*IDS, "edge_index", "ptr", "skipped"), _convert_bare)
+
+
+def _expect_planar(data: Any) -> None:
     if not isinstance(data, PlanarData):
         raise InvalidGraphError(
             f"expected a PlanarData or a PyG Batch of them; found {type(data).__name__}. Apply planegraph.transforms.Planar first"
         )
-    state = _state(data)
-    kept = data.__dict__.get(_CACHE)
+
+
+def _kept(data: PlanarData, where: str, names: Iterable[str], make: Callable[[PlanarData], _Made]) -> _Made:
+    """What was made before, if the tensors of these names are still the same; or what is made now."""
+    state = _state(data, names)
+    kept = data.__dict__.get(where)
     if kept is not None and _unchanged(kept[0], state):
         return kept[1]
-    result = _convert(data)
-    data.__dict__[_CACHE] = (state, result)
+    result = make(data)
+    data.__dict__[where] = (state, result)
     return result
 
 
-def _state(data: PlanarData) -> dict[str, tuple[Any, int]]:
+def _state(data: PlanarData, names: Iterable[str]) -> dict[str, tuple[Any, int]]:
     """The tensors and how often each was changed in place (inference tensors do not say)."""
-    tensors = {key: value for key, value in data.to_dict().items() if isinstance(value, torch.Tensor)}
+    tensors = {key: value for key in names if isinstance(value := data.get(key), torch.Tensor)}
     return {key: (value, 0 if value.is_inference() else value._version) for key, value in tensors.items()}
 
 
@@ -196,28 +228,40 @@ def _unchanged(a: Mapping[str, tuple[Any, int]], b: Mapping[str, tuple[Any, int]
 
 
 def _convert(data: PlanarData) -> PlanarBatch:
-    from .batch import PlanarBatch
-
     skipped, with_nan = _marks(data)
     _check_skipped(skipped)
-    nodes, device = int(data.num_nodes), data.edge_index.device
-    arrays = {name: _numpy(data, name) for name in (*IDS, "edge_index")}
-    directions = _directions(arrays)
-    _check_ids(data, arrays)
-    ptr = _numpy(data, "ptr") if "ptr" in data else np.array([0, nodes])
-    x = _features(data, "x", nodes)
+    arrays, directions, ptr = _graphs(data)
+    x = _features(data, "x", int(data.num_nodes))
     edge_attr, rows_per_edge = _edge_features(data, directions)
     if with_nan:
         _refuse_nan(data, with_nan[0], ptr, arrays["edge_index"][0])
-    return PlanarBatch.from_tables(
-        _joined(arrays, directions, nodes),
-        x=x,
-        edge_attr=edge_attr,
-        rows_per_edge=rows_per_edge,
-        y=_targets(data, len(ptr) - 1),
-        pool_ptr=ptr,
-        fingerprint=_fingerprint(data),
-    ).to(device)
+    y = _targets(data, len(ptr) - 1)
+    return _collated(data, arrays, directions, ptr, x=x, edge_attr=edge_attr, rows_per_edge=rows_per_edge, y=y)
+
+
+def _convert_bare(data: PlanarData) -> BareBatch:
+    _check_skipped(_numpy(data, "skipped").reshape(-1))
+    arrays, directions, ptr = _graphs(data)
+    columns = torch.from_numpy(np.stack([directions.first, directions.second], axis=1).reshape(-1))
+    return BareBatch(_collated(data, arrays, directions, ptr, rows_per_edge=2), columns.to(data.edge_index.device))
+
+
+def _graphs(data: PlanarData) -> tuple[dict[str, np.ndarray], Directions, np.ndarray]:
+    """The tables, the columns of each edge, and where the nodes of each graph begin."""
+    arrays = {name: _numpy(data, name) for name in (*IDS, "edge_index")}
+    directions = _directions(arrays)
+    _check_ids(data, arrays)
+    return arrays, directions, _numpy(data, "ptr") if "ptr" in data else np.array([0, int(data.num_nodes)])
+
+
+def _collated(
+    data: PlanarData, arrays: Mapping[str, np.ndarray], directions: Directions, ptr: np.ndarray, **features: Any
+) -> PlanarBatch:
+    from .batch import PlanarBatch
+
+    tables = _joined(arrays, directions, int(data.num_nodes))
+    batch = PlanarBatch.from_tables(tables, pool_ptr=ptr, fingerprint=_fingerprint(data), **features)
+    return batch.to(data.edge_index.device)
 
 
 def _marks(data: PlanarData) -> tuple[np.ndarray, list[str]]:

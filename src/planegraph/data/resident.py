@@ -91,7 +91,7 @@ class ResidentDataset:
         if self.num_graphs == 0:
             raise ValueError("the dataset has no graphs to keep")
         prepared = prepare(collator) if prepared is None else prepared
-        self.needs = Needs(prepared, dataset.tables, self.rows_per_edge)
+        self.needs = Needs(dataset.tables, self.rows_per_edge)
         self.x, self.edge_attr, self.y = map(self._kept, (collator.x, collator.edge_attr, collator.y))
         self.attrs = {name: self._kept(feature) for name, feature in collator.attrs.items()}
         parts = prepared.data, prepared.ptr, np.concatenate([prepared.counts, prepared.firsts], 1)

@@ -2,7 +2,7 @@
 
 The layers read only the neighbours. They are the functions of PyG's ``GCNConv``, ``GINConv`` and ``GINEConv``, down to the names of the
 weights, made of the sums and maps of this folder: they take padded batches and replicas, and nothing waits for a device. A layer costs
-O(darts * hidden) and the product of its maps.
+O(darts * hidden) and the product of its maps. GCN and GIN read no edge features, whatever the config and the batch have; GINE does.
 """
 
 from __future__ import annotations
@@ -40,6 +40,9 @@ class GCNLayer(nn.Module):
         nn.init.uniform_(self.lin["weight"], -bound, bound)
         nn.init.zeros_(self.bias)
 
+    def __repr__(self) -> str:
+        return f"GCNLayer({self.bias.shape[-1]})"
+
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         scale = torch.rsqrt(s.degree + 1)
         x = linear(h, self.lin["weight"]) * scale
@@ -57,6 +60,14 @@ class GINLayer(nn.Module):
         super().__init__()
         self.nn = MLP(config.hidden, config.hidden, config.norm, replicas, ends=False)
         self.eps = nn.Parameter(torch.zeros(*(() if replicas is None else (replicas,)), 1))
+
+    def reset_parameters(self) -> None:
+        """A new MLP; eps is 0 again."""
+        self.nn.reset_parameters()
+        nn.init.zeros_(self.eps)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.nn})"
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         own = 1 + self.eps.unsqueeze(-1)
@@ -84,8 +95,6 @@ class Baseline(GraphModel):
         if self.reads_edges and config.edge_features is None:
             raise ValueError(f"{type(self).__name__} reads edge features; the config has none. Use GIN")
         super().__init__(config, replicas)
-        if not self.reads_edges:
-            self.edge_encoder = None
         self.layers = nn.ModuleList(self.layer(config, replicas) for _ in range(config.layers))
         self.dropout = make_dropout(config.dropout, replicas)
         self._add_readout()

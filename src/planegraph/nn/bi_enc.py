@@ -15,6 +15,7 @@ from .config import PlanEConfig
 from .mlp import MLP
 from .ops.linear import linear
 from .ops.tree import Maps, bottom_up
+from .reset import reset_parts
 from .structure import Structure
 
 
@@ -32,13 +33,19 @@ class BiEnc(nn.Module):
         self.outer = MLP(d, d, "none", replicas)
 
     def forward(self, h_spqr: Tensor, s: Structure) -> Tensor:
-        (inner, inner_last), (outer, outer_last) = self.inner.linears, self.outer.linears
-        w_child, w_theta = inner.weight.split(self.inner.widths, dim=-1)
+        child, theta = self.inner.first
         h_block = bottom_up(
             s.spqr_tree,
-            outer(h_spqr),
-            linear(s.child_positions, w_theta, inner.bias),
-            Maps(outer.weight, outer_last.weight, outer_last.bias),
-            Maps(w_child, inner_last.weight, inner_last.bias),
+            self.outer.first[0](h_spqr),
+            linear(s.child_positions, theta.weight, child.bias),
+            Maps(self.outer.first[0].weight, self.outer.last.weight, self.outer.last.bias),
+            Maps(child.weight, self.inner.last.weight, self.inner.last.bias),
         )
         return h_block[..., slice(*s.roots), :]
+
+    def reset_parameters(self) -> None:
+        """New weights for both MLPs."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"BiEnc({self.outer.last.outputs})"

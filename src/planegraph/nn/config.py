@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, get_args
 
 Norm = Literal["none", "batch"]
+Unread = Literal["strict", "ignore"]
 Pooling = Literal["sum", "mean"]
 _TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
 
@@ -66,6 +67,7 @@ class PlanEConfig:
         graph_scale: sums over the nodes of a graph are divided by it; about the number of nodes of a graph is good.
         pooling: the readout sees sums over the nodes, or means; with means the model is no longer complete.
         dropout: after Update; dropout_readout: inside the output MLP.
+        features: "strict" refuses a batch with node or edge features that the model does not read, "ignore" runs on it.
 
     >>> PlanEConfig(node_features=Categorical([28]), hidden=128).edge_features is None
     True
@@ -89,6 +91,7 @@ class PlanEConfig:
     pooling: Pooling = "sum"
     dropout: float = 0.0
     dropout_readout: float = 0.0
+    features: Unread = "strict"
 
     def __post_init__(self) -> None:
         for name in ("node_features", "edge_features"):
@@ -99,7 +102,7 @@ class PlanEConfig:
             _at_least_one(name, getattr(self, name))
         if self.pos_dim % 2:
             raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
-        for name, allowed in (("norm", Norm), ("pooling", Pooling)):
+        for name, allowed in (("norm", Norm), ("pooling", Pooling), ("features", Unread)):
             if getattr(self, name) not in get_args(allowed):
                 raise ValueError(f"{name} must be one of {', '.join(get_args(allowed))}; found {getattr(self, name)!r}")
         for name in ("dropout", "dropout_readout"):
@@ -148,6 +151,18 @@ class PlanEConfig:
         for name in ("node_features", "edge_features"):
             given[name] = _features(name, given.get(name))
         return cls(**given)
+
+
+def features_of_sizes(sizes: tuple[str, Any] | None) -> Features:
+    """From ``("categorical", sizes)``, ``("continuous", width)`` or None, as a task of planegraph.datasets says them.
+
+    >>> features_of_sizes(("categorical", (28,)))
+    Categorical(sizes=(28,))
+    """
+    if sizes is None:
+        return None
+    kind, size = sizes
+    return Categorical(tuple(size)) if kind == "categorical" else Continuous(size)
 
 
 def _features(name: str, value: Any) -> Features:

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from .config import PlanEConfig
 from .mlp import MLP
 from .ops.tree import Maps, bottom_up
+from .reset import reset_parts
 from .structure import Structure
 
 
@@ -30,11 +31,17 @@ class CutEnc(nn.Module):
         self.outer = MLP(config.hidden, config.hidden, "none", replicas)
 
     def forward(self, h: Tensor, h_block: Tensor, s: Structure) -> Tensor:
-        (inner, inner_last), (outer, outer_last) = self.inner.linears, self.outer.linears
         return bottom_up(
             s.block_cut_tree,
-            outer(s.node_cut.transposed @ h),
-            inner(h_block),
-            Maps(outer.weight, outer_last.weight, outer_last.bias),
-            Maps(inner.weight, inner_last.weight, inner_last.bias),
+            self.outer.first[0](s.node_cut.transposed @ h),
+            self.inner.first[0](h_block[..., : s.num_child_blocks, :]),
+            Maps(self.outer.first[0].weight, self.outer.last.weight, self.outer.last.bias),
+            Maps(self.inner.first[0].weight, self.inner.last.weight, self.inner.last.bias),
         )
+
+    def reset_parameters(self) -> None:
+        """New weights for both MLPs."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"CutEnc({self.outer.last.outputs})"

@@ -44,8 +44,14 @@ class Dropout(nn.Module):
     def __init__(self, p: float, replicas: int | None = None) -> None:
         super().__init__()
         self.p, self.share, lead = p, 0, () if replicas is None else (replicas,)
-        self.register_buffer("seed", torch.randint(0, _WORD, lead))
-        self.register_buffer("count", torch.zeros(lead, dtype=torch.int64))
+        self.register_buffer("seed", torch.empty(lead, dtype=torch.int64))
+        self.register_buffer("count", torch.empty(lead, dtype=torch.int64))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """A new seed; the count starts at 0."""
+        self.seed.copy_(torch.randint(0, _WORD, self.seed.shape))
+        self.count.zero_()
 
     def forward(self, x: Tensor) -> Tensor:
         if not self.training:

@@ -47,10 +47,17 @@ class ConstantEncoder(nn.Module):
     def __init__(self, hidden: int, replicas: int | None = None) -> None:
         super().__init__()
         self.constant = nn.Parameter(torch.empty(*(() if replicas is None else (replicas,)), hidden))
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Standard normal."""
         nn.init.normal_(self.constant)
 
     def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
         return self.constant.unsqueeze(-2).expand(*self.constant.shape[:-1], rows, self.constant.shape[-1])
+
+    def __repr__(self) -> str:
+        return f"ConstantEncoder({self.constant.shape[-1]})"
 
 
 class ContinuousEncoder(nn.Module):
@@ -61,12 +68,19 @@ class ContinuousEncoder(nn.Module):
         self.features, self.what = features, what
         self.linear = Linear(features.width, hidden, replicas)
 
+    def reset_parameters(self) -> None:
+        """A new linear map."""
+        self.linear.reset_parameters()
+
     def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
         return self.linear(self._values(values, rows))
 
     def _values(self, values: Tensor | None, rows: int) -> Tensor:
         weight = self.linear.weight
         return _check(values, rows, self.features, self.what, weight).to(weight.dtype)
+
+    def __repr__(self) -> str:
+        return f"ContinuousEncoder({self.features.width}, {self.linear.outputs})"
 
 
 class CategoricalEncoder(nn.Module):
@@ -77,10 +91,14 @@ class CategoricalEncoder(nn.Module):
         self.features, self.what = features, what
         lead = () if replicas is None else (replicas,)
         self.tables = nn.ParameterList(nn.Parameter(torch.empty(*lead, size, hidden)) for size in features.sizes)
-        for table in self.tables:
-            nn.init.normal_(table, std=len(features.sizes) ** -0.5)
+        self.reset_parameters()
         starts = list(accumulate(features.sizes, initial=0))[:-1]
         self.register_buffer("starts", torch.tensor(starts), persistent=False)
+
+    def reset_parameters(self) -> None:
+        """Normal; the sum over the columns has variance 1."""
+        for table in self.tables:
+            nn.init.normal_(table, std=len(self.tables) ** -0.5)
 
     def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
         table, where = torch.cat(list(self.tables), dim=-2), self._where(values, rows, locate)
@@ -112,3 +130,6 @@ class CategoricalEncoder(nn.Module):
                 raise InvalidGraphError(
                     f"{self.what}, column {column}, {locate(row)}: the model knows values 0 to {size - 1}; found {found}"
                 )
+
+    def __repr__(self) -> str:
+        return f"CategoricalEncoder({self.features.sizes}, {self.tables[0].shape[-1]})"

@@ -9,16 +9,26 @@ from typing import Any
 import torch
 
 from ..data.batch import PlanarBatch
-from ..errors import InvalidGraphError
+from ..data.fingerprint import VERSION, parse_fingerprint
+from ..errors import FormatError, InvalidGraphError
 
 # the former imports the compiler at the first call, the latter, a second long, when a model is defined
 _without_compiler = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 
 
-def check_device(batch: PlanarBatch, device: torch.device) -> None:
-    """The sums take addresses, so a batch elsewhere must never reach them."""
+def check_batch(batch: PlanarBatch, replicas: int | None, device: torch.device) -> None:
+    """A batch with graphs, of so many replicas, on this device (the sums take addresses), in the format that is read here."""
+    if batch.num_graphs == 0:
+        raise InvalidGraphError("the batch has no graphs")
+    stacked = batch.index.shape[0] if batch.index.dim() > 1 else None
+    if stacked != replicas:
+        raise InvalidGraphError(f"the model has {replicas or 'no'} replicas; the batch has {stacked or 'none'}")
     if batch.device != device:
         raise InvalidGraphError(f"the batch is on {batch.device}, the model on {device}; move one with .to(...)")
+    if batch.fingerprint is not None:
+        version = parse_fingerprint(batch.fingerprint).version
+        if version != VERSION:
+            raise FormatError(f"the batch has format version {version}; this planegraph reads {VERSION}. Pack the data again")
 
 
 def eager_in_full_precision(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
+from .reset import reset_parts
 from .streams import Beside
 from .structure import Structure
 from .tri_enc import TriEnc
@@ -22,7 +23,7 @@ class PlanELayer(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
-        self.residual = config.residual
+        self.hidden, self.residual = config.hidden, config.residual
         self.tri_enc = TriEnc(config, replicas) if config.triconnected or config.biconnected or config.cut else None
         self.bi_enc = BiEnc(config, replicas) if config.biconnected or config.cut else None
         self.cut_enc = CutEnc(config, replicas) if config.cut else None
@@ -38,3 +39,10 @@ class PlanELayer(nn.Module):
         beside.join(*(term if isinstance(term, Tensor) else term.x for term in terms))
         new = self.update.combine(terms, h, h_spqr, h_block, h_cut, s)
         return h + new if self.residual else new
+
+    def reset_parameters(self) -> None:
+        """New weights for the encoders and Update."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"PlanELayer({self.hidden}, {' || '.join(self.update.terms)}{', residual' if self.residual else ''})"

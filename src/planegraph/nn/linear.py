@@ -15,18 +15,24 @@ from .ops.linear import linear
 
 
 class Linear(nn.Module):
-    """A linear map from ``inputs`` to ``outputs``, with or without a bias; initialised as ``torch.nn.Linear``."""
+    """A linear map from ``inputs`` to ``outputs``, with or without a bias; initialised as ``torch.nn.Linear``.
 
-    def __init__(self, inputs: int, outputs: int, replicas: int | None = None, bias: bool = True) -> None:
+    Args:
+        fan_in: inputs of the whole map, where this is only the part of it that maps one part of a concatenation.
+    """
+
+    def __init__(
+        self, inputs: int, outputs: int, replicas: int | None = None, bias: bool = True, fan_in: int | None = None
+    ) -> None:
         super().__init__()
-        lead = () if replicas is None else (replicas,)
+        self.fan_in, lead = inputs if fan_in is None else fan_in, () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, outputs, inputs))
         self.bias = nn.Parameter(torch.empty(*lead, outputs)) if bias else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within 1 / sqrt(inputs)."""
-        bound = 1 / math.sqrt(self.weight.shape[-1])
+        """Uniform within 1 / sqrt(fan_in)."""
+        bound = 1 / math.sqrt(self.fan_in)
         nn.init.uniform_(self.weight, -bound, bound)
         if self.bias is not None:
             nn.init.uniform_(self.bias, -bound, bound)
@@ -35,9 +41,14 @@ class Linear(nn.Module):
         return linear(x, self.weight, self.bias)
 
     @property
+    def inputs(self) -> int:
+        """The width of the input."""
+        return self.weight.shape[-1]
+
+    @property
     def outputs(self) -> int:
         """The width of the output."""
         return self.weight.shape[-2]
 
     def extra_repr(self) -> str:
-        return f"{self.weight.shape[-1]}, {self.outputs}{'' if self.bias is not None else ', bias=False'}"
+        return f"{self.inputs}, {self.outputs}{'' if self.bias is not None else ', bias=False'}"

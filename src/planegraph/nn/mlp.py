@@ -12,13 +12,15 @@ from .linear import Linear
 from .norm import make_norm
 from .ops.incidence import Incidence
 from .ops.mlp import At, mlp
+from .reset import reset_parts
 
 
 class MLP(nn.Module):
     """Linear, norm, ReLU, Linear, norm, ReLU; f and the output MLP leave out the last norm and ReLU.
 
     Args:
-        widths: of the input; a sequence for an input that is a concatenation of parts.
+        widths: of the input; a sequence for an input that is a concatenation of parts, each of which has a map of its own:
+            a linear map of a concatenation is a sum of linear maps.
         outputs: the width of the output, and in between.
         norm: none or batch. A map that a norm follows has no bias: the norm would take it away with the mean.
         ends: whether the last norm and ReLU are there.
@@ -41,12 +43,11 @@ class MLP(nn.Module):
         dropout: float = 0.0,
     ) -> None:
         super().__init__()
-        self.widths = (widths,) if isinstance(widths, int) else tuple(widths)
-        inner = outputs if width is None else width
-        biases = norm == "none", norm == "none" or not ends
-        self.linears = nn.ModuleList(
-            Linear(*sizes, replicas, bias) for sizes, bias in zip(((sum(self.widths), inner), (inner, outputs)), biases, strict=True)
+        widths, inner = (widths,) if isinstance(widths, int) else tuple(widths), outputs if width is None else width
+        self.first = nn.ModuleList(
+            Linear(part, inner, replicas, bias=norm == "none" and k == 0, fan_in=sum(widths)) for k, part in enumerate(widths)
         )
+        self.last = Linear(inner, outputs, replicas, bias=norm == "none" or not ends)
         self.norms = nn.ModuleList(make_norm(norm, size, replicas) for size in ([inner, outputs] if ends else [inner]) if norm != "none")
         self.ends, self.dropout = ends, make_dropout(dropout, replicas)
 
@@ -57,15 +58,13 @@ class MLP(nn.Module):
 
         With ``into`` its sums over segments, added to ``plus`` if that is given.
         """
-        first, last = self.linears
         norms = [*self.norms, None, None][:2]
-        return mlp(parts, self.widths, first, norms[0], last, norms[1], self.ends, self.dropout, mask, into, plus)
+        return mlp(parts, self.first, norms[0], self.last, norms[1], self.ends, self.dropout, mask, into, plus)
 
     def reset_parameters(self) -> None:
         """New weights; running averages start anew."""
-        for part in (*self.linears, *self.norms):
-            part.reset_parameters()
+        reset_parts(self)
 
     def __repr__(self) -> str:
-        kinds = f"{' + '.join(map(str, self.widths))}, {self.linears[-1].outputs}"
-        return f"MLP({kinds}{', batch norm' if len(self.norms) else ''}{'' if self.ends else ', linear at the end'})"
+        inputs = " + ".join(str(part.inputs) for part in self.first)
+        return f"MLP({inputs}, {self.last.outputs}{', batch norm' if len(self.norms) else ''}{'' if self.ends else ', linear at the end'})"

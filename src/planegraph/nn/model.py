@@ -15,14 +15,16 @@ import torch
 from torch import Tensor, nn
 
 from ..data.batch import PlanarBatch
-from ..data.fingerprint import VERSION, parse_fingerprint
+from ..data.fingerprint import parse_fingerprint
 from ..data.format import metadata, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .config import PlanEConfig
 from .features import make_encoder
-from .guards import check_device, eager_in_full_precision
+from .for_data import sizes_of
+from .guards import check_batch, eager_in_full_precision
 from .mlp import MLP
 from .norm import set_momentum
+from .reset import reset_parts
 from .structure import Structure
 
 _FORMAT = 2
@@ -37,12 +39,15 @@ class GraphModel(nn.Module):
         replicas: None, or how many copies with weights of their own run side by side on stacked batches (``PlanarBatch.stack``).
     """
 
+    reads_edges = True
+    """Whether the layers read edges; if not, edge features of a batch are nobody's concern."""
+
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
         self.config, self.replicas = config, replicas
         self.node_encoder = make_encoder(config.node_features, config.hidden, "node features x", replicas)
         self.edge_encoder = None
-        if config.edge_features is not None:
+        if config.edge_features is not None and self.reads_edges:
             self.edge_encoder = make_encoder(config.edge_features, config.hidden, "edge features edge_attr", replicas)
 
     def _add_readout(self) -> None:
@@ -52,6 +57,38 @@ class GraphModel(nn.Module):
             c.hidden * c.layers, c.outputs, "none", self.replicas, width=c.hidden, ends=False, dropout=c.dropout_readout
         )
         set_momentum(self, c.norm_momentum)
+
+    @classmethod
+    def for_data(cls, dataset: Any, outputs: int | None = None, **settings: Any) -> Self:
+        """A model for the features of a dataset: an embedding per integer column, a linear map of float columns.
+
+        Args:
+            dataset: a :class:`planegraph.data.PackedDataset`; a PyG dataset or a list of ``Data`` or ``PlanarData``; a ``GraphBatch`` or
+                a list of :class:`planegraph.Graph`, whose labels are the features; or a task of ``planegraph.datasets``. Give all of
+                it, not only the training part: categories are counted up to the largest one here.
+            outputs: width of the graph output; by default that of the task, or 1.
+            settings: any of :class:`PlanEConfig`, in place of what is found here. Without ``graph_scale`` it is the mean number of nodes,
+                to two digits.
+
+        >>> import planegraph as pg
+        >>> from planegraph.nn import BasePlanE
+        >>> graphs = [pg.Graph(3, [(0, 1), (1, 2)], node_labels=[6, 6, 8]), pg.Graph(2, [(0, 1)], node_labels=[6, 7])]
+        >>> model = BasePlanE.for_data(graphs, outputs=2, hidden=16)
+        >>> model.config.node_features, model.config.edge_features, model.config.graph_scale
+        (Categorical(sizes=(9,)), None, 2.5)
+        """
+        found = sizes_of(dataset)
+        config = {
+            "node_features": found.node_features,
+            "edge_features": found.edge_features,
+            "graph_scale": float(f"{found.nodes:.2g}"),
+            "outputs": found.outputs if outputs is None else outputs,
+        }
+        return cls(PlanEConfig(**config | settings))
+
+    def reset_parameters(self) -> None:
+        """New weights, those that a fresh model draws; running averages and dropout start anew."""
+        reset_parts(self)
 
     def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
         """h^(1), ..., h^(L), given h^(0) and the edge representations."""
@@ -67,8 +104,8 @@ class GraphModel(nn.Module):
 
     @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
-        """(G, layers * hidden): what the output MLP sees, the sums of the node representations over ``graph_scale`` (or means), layer beside
-        layer."""
+        """(G, layers * hidden): what the output MLP sees, layer beside layer: sums of the node representations over ``graph_scale``, or
+        means."""
         return self._pool(self.prepare(batch))
 
     @eager_in_full_precision
@@ -101,25 +138,34 @@ class GraphModel(nn.Module):
         """The batch as a PlanarBatch that this model can read, or an error that says why not."""
         if not isinstance(batch, PlanarBatch):
             batch = _from_pyg(batch)
-        if batch.num_graphs == 0:
-            raise InvalidGraphError("the batch has no graphs")
-        stacked = batch.index.shape[0] if batch.index.dim() > 1 else None
-        if stacked != self.replicas:
-            raise InvalidGraphError(f"the model has {self.replicas or 'no'} replicas; the batch has {stacked or 'none'}")
-        check_device(batch, next(self.parameters()).device)
+        check_batch(batch, self.replicas, next(self.parameters()).device)
+        if self.config.features == "strict":
+            self._check_unread(batch)
         if batch.fingerprint is not None:
             self._check_labels(batch)
         return batch
 
+    def _check_unread(self, batch: PlanarBatch) -> None:
+        """Features that are there and would not be read are most often forgotten."""
+        c, name = self.config, type(self).__name__
+        for what, values, setting, unread in (
+            ("x", batch.x, "node_features", c.node_features is None),
+            ("edge_attr", batch.edge_attr, "edge_features", c.edge_features is None and self.reads_edges),
+        ):
+            if unread and values is not None and values.shape[-2]:
+                raise InvalidGraphError(
+                    f"the batch has {what} of shape {tuple(values.shape)}, {str(values.dtype).removeprefix('torch.')}, which the model "
+                    f"would ignore: its {setting} is None. {name}.for_data(dataset) makes a model that reads it; to leave it "
+                    f'unread, say features="ignore", as in {name}.for_data(dataset, {setting}=None, features="ignore")'
+                )
+
     def _check_labels(self, batch: PlanarBatch) -> None:
         found = parse_fingerprint(batch.fingerprint)
-        if found.version != VERSION:
-            raise FormatError(f"the batch has format version {found.version}; this planegraph reads {VERSION}. Pack the data again")
-        for what, features, labels, rows in (
-            ("x", self.config.node_features, found.node_labels, batch.layout.num_nodes),
-            ("edge_attr", self.config.edge_features, found.edge_labels, batch.layout.num_darts),
+        for what, read, labels, rows in (
+            ("x", self.config.node_features is not None, found.node_labels, batch.layout.num_nodes),
+            ("edge_attr", self.edge_encoder is not None, found.edge_labels, batch.layout.num_darts),
         ):
-            if features is not None and rows and what not in labels:
+            if read and rows and what not in labels:
                 raise InvalidGraphError(
                     f"the model reads {what}, but the graphs were decomposed with the labels {', '.join(labels) or 'none'}: ties "
                     f"between walks were broken without {what}, so outputs would depend on the order of the input. Pack the data "

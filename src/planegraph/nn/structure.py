@@ -154,10 +154,15 @@ class Structure:
         levels = [Level(below, rows) for below, rows in zip(((0, 0), *slices), slices, strict=False)]
         return Tree(levels, Rows(None, b.spqr_begin, b.spqr_end), None, None, b.spqr_parent[..., : self.roots[0]])
 
+    @property
+    def num_child_blocks(self) -> int:
+        """How many rows of blocks come before the roots of the block-cut trees."""
+        return self.layout.block_slices[-1][0]
+
     @cached_property
     def block_cut_tree(self) -> Tree:
-        """Cut nodes (a) and blocks (b); root blocks, which have no parent to tell anything, are in no level."""
-        b, layout = self.batch, self.layout
+        """Cut nodes (a) and blocks (b) without the roots, which have no parent to tell anything."""
+        b, layout, n = self.batch, self.layout, self.num_child_blocks
         levels = [Level(*rows) for rows in zip(layout.block_slices, layout.cut_slices, strict=False)]
-        of_cuts, of_blocks = Rows(None, b.cut_begin, b.cut_end), Rows(None, b.block_begin, b.block_end)
-        return Tree(levels, of_cuts, of_blocks, b.cut_parent, b.block_parent)
+        of_blocks = Rows(None, b.block_begin[..., :n], b.block_end[..., :n])
+        return Tree(levels, Rows(None, b.cut_begin, b.cut_end), of_blocks, b.cut_parent, b.block_parent[..., :n])

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from .config import PlanEConfig
 from .mlp import MLP, At
+from .reset import reset_parts
 from .structure import Structure
 
 
@@ -36,3 +37,10 @@ class TriEnc(nn.Module):
             entry = [At(h, s.walk_node), At(edges, s.walk_row), s.walk_positions_and_virtual]
         walks = self.inner(*entry, mask=s.walk_mask, into=s.spqr_walk)
         return self.outer(walks, mask=s.spqr_mask)
+
+    def reset_parameters(self) -> None:
+        """New weights for both MLPs."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"TriEnc({self.outer.last.outputs}{', with edge features' if self.has_edges else ''})"

@@ -16,6 +16,7 @@ from .config import PlanEConfig
 from .dropout import make_dropout
 from .mlp import MLP, At
 from .ops.incidence import add_sums
+from .reset import reset_parts
 from .structure import Structure
 
 
@@ -39,7 +40,7 @@ class Update(nn.Module):
         self.g3 = MLP(d, d, norm, replicas) if config.triconnected else None
         self.g4 = MLP(d, d, norm, replicas) if config.biconnected else None
         self.g5 = MLP((d, d), d, norm, replicas) if config.neighbours and config.edge_features is not None else None
-        self.cut = config.cut
+        self.cut, self.terms = config.cut, config.terms
         self.f = MLP([d] * len(config.terms), d, norm, replicas, ends=False)
         self.dropout = make_dropout(config.dropout, replicas)
 
@@ -87,3 +88,10 @@ class Update(nn.Module):
             terms = [*terms, At(h_cut, s.node_cut)]
         out = self.f(*terms, mask=s.node_mask)
         return out if self.dropout is None else self.dropout(out)
+
+    def reset_parameters(self) -> None:
+        """New weights for all maps, and a new seed for dropout."""
+        reset_parts(self)
+
+    def __repr__(self) -> str:
+        return f"Update({self.f.last.outputs}, {' || '.join(self.terms)})"

@@ -21,11 +21,13 @@ import torch
 from ..data.batch import Collator, PlanarBatch
 from ..data.layout import Capacity, DoesNotFitError
 from ..data.loader import Ahead
+from ..data.needs import make_needs
 from ..data.packed import PackedDataset
 from ..data.resident import make_resident
 from .chosen import Chosen
 from .distributed import World
-from .lanes import Lane
+from .lanes import Lane, training_order
+from .room import Room
 
 _AHEAD = 3
 _RESIDENT = ("cuda",)  # kinds of devices that keep the dataset, if there is room
@@ -38,8 +40,10 @@ class Batches:
     """Makes the batches of a group.
 
     Args:
-        pad: static shapes, as stacks and captured steps need them. ``capacity`` grows where a batch does not fit.
+        pad: static shapes, as stacks and captured steps need them. ``capacity`` is that of training: large enough for many epochs
+            (room.py), it grows before an epoch that needs more.
         device: where the batches will go; those for a GPU are made in page-locked memory.
+        epochs: of the run; None if more may be added later.
     """
 
     def __init__(
@@ -50,15 +54,15 @@ class Batches:
         pad: bool,
         device: torch.device,
         world: World | None = None,
+        epochs: int | None = None,
     ) -> None:
         largest = max(len(ids) for lane in lanes for ids in lane.split.values())
         self.lanes, self.batch_size, self.world = list(lanes), min(batch_size, largest), world or World()
         self.device, self.pin = device, device.type == "cuda"
         self.dataset, self.collator = dataset, Collator(dataset)
-        used = np.unique(np.concatenate([ids for lane in lanes for ids in lane.split.values()]))
-        tables = dataset.tables if len(used) == len(dataset) else dataset.subset(used).tables
-        self.capacity: Capacity | None = Capacity.of(tables, self.batch_size) if pad else None
         self.resident = make_resident(dataset, device) if pad and device.type in _RESIDENT else None
+        self.room = self._make_room(epochs) if pad else None
+        self.capacity: Capacity | None = self._first_capacity() if pad else None
         workers = min(len(self.lanes), os.cpu_count() or 1)
         self.pool = ThreadPoolExecutor(workers, "planegraph-collate") if workers > 1 else None
 
@@ -74,10 +78,12 @@ class Batches:
 
     def training(self, epoch: int, first_step: int = 0) -> Iterator[Step]:
         """The steps of an epoch from ``first_step`` on."""
+        if self.room is not None:
+            self.capacity = self.capacity.maximum(self.room.training(epoch).padded())
         orders = [training_order(lane, epoch) for lane in self.lanes]
         size = self.batch_size * self.world.size
         steps = [[order[k * size : (k + 1) * size] for order in orders] for k in range(first_step, self.steps)]
-        made = self._made(steps, share=True)
+        made = self._made(steps, self.capacity, share=True)
         for batches, capacity in made if self.resident is not None else Ahead(made, _AHEAD):
             self.capacity = capacity
             yield batches
@@ -87,13 +93,28 @@ class Batches:
         ids = [lane.split[part] for lane in self.lanes]
         count = max(-(-len(i) // self.batch_size) for i in ids)
         steps = [[i[k * self.batch_size : (k + 1) * self.batch_size] for i in ids] for k in range(count)]
-        for batches, capacity in self._made(steps, share=False):
-            self.capacity = capacity
+        capacity = self.capacity if self.room is None else self.room.evaluation(part).padded()
+        for batches, _ in self._made(steps, capacity, share=False):
             yield batches
 
-    def _made(self, steps: list[list[np.ndarray]], share: bool) -> Iterator[tuple[Step, Capacity | None]]:
-        """Each step and the capacity then; ``share``: of training, where each process takes its share of the graphs."""
-        capacity, make = self.capacity, self._chosen if share and self.resident is not None else self._collated
+    def _make_room(self, epochs: int | None) -> Room | None:
+        """None if the trees are too deep for a matrix of their sizes."""
+        needs = make_needs(self.dataset.tables, self.collator.rows_per_edge) if self.resident is None else self.resident.needs
+        return None if needs is None else Room(needs, self.lanes, self.batch_size, self.world.size, epochs)
+
+    def _first_capacity(self) -> Capacity:
+        """Of the first epochs, or else what almost every batch fits into."""
+        if self.room is not None:
+            return self.room.training(0).padded()
+        used = np.unique(np.concatenate([ids for lane in self.lanes for ids in lane.split.values()]))
+        return Capacity.of(self.dataset.subset(used).tables, self.batch_size)
+
+    def _made(
+        self, steps: list[list[np.ndarray]], capacity: Capacity | None, share: bool
+    ) -> Iterator[tuple[Step, Capacity | None]]:
+        """Each step and the capacity then, larger where a batch did not fit; ``share``: of training, where each process takes its
+        share of the graphs."""
+        make = self._chosen if share and self.resident is not None else self._collated
         for parts in steps:
             mine = [ids[self.world.rank :: self.world.size] if share else ids for ids in parts]
             while True:
@@ -119,12 +140,6 @@ class Batches:
             return batch
 
         return list(map(one, mine, parts) if self.pool is None else self.pool.map(one, mine, parts))
-
-
-def training_order(lane: Lane, epoch: int) -> np.ndarray:
-    """The training graphs of a lane in the order of an epoch, epochs counted from 0."""
-    ids = lane.split["train"]
-    return ids[np.random.default_rng([lane.seed, epoch]).permutation(len(ids))]
 
 
 def join(batches: Step, device: torch.device) -> PlanarBatch:

@@ -52,7 +52,8 @@ class Group:
         self.model = make_models(task, settings, lanes).to(device)
         set_share(self.model, world.rank)
         self.state = State(self.model, train)
-        self.batches = Batches(task.dataset, lanes, train.batch_size, captured or len(lanes) > 1, device, world)
+        pad, epochs = captured or len(lanes) > 1, train.epochs if train.schedule.follows_epochs else None
+        self.batches = Batches(task.dataset, lanes, train.batch_size, pad, device, world, epochs)
         step = TrainingStep(task, self.state, world, columns_of(task, lanes, device))
         predict = make_prediction(self.state)
         self.runner: Runner = Captured(step, predict, self.state, device) if captured else Eager(step, predict, device)

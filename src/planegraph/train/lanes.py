@@ -80,3 +80,9 @@ def groups_of(lanes: Sequence[Lane], batch_size: int, together: bool) -> list[li
     for lane in lanes:
         groups.setdefault(-(-len(lane.split["train"]) // batch_size), []).append(lane)
     return list(groups.values())
+
+
+def training_order(lane: Lane, epoch: int) -> np.ndarray:
+    """The training graphs of a lane in the order of an epoch, epochs counted from 0."""
+    ids = lane.split["train"]
+    return ids[np.random.default_rng([lane.seed, epoch]).permutation(len(ids))]

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 
 from .. import nn
-from ..datasets.task import FeatureSizes, Task
+from ..datasets.task import Task
+from ..nn.config import features_of_sizes
 from .errors import SettingsError
 from .lanes import Lane
 from .settings import RunSettings
@@ -22,7 +23,7 @@ def model_class(settings: RunSettings) -> type[nn.GraphModel]:
 
 def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:
     """All settings of the model, the task's part included."""
-    nodes, edges = (_features(f) for f in (task.node_features, task.edge_features))
+    nodes, edges = (features_of_sizes(f) for f in (task.node_features, task.edge_features))
     return nn.PlanEConfig(node_features=nodes, edge_features=edges, outputs=task.outputs, **settings.model)
 
 
@@ -37,10 +38,3 @@ def make_models(task: Task, settings: RunSettings, lanes: Sequence[Lane]) -> nn.
             raise SettingsError(f"model_class {settings.model_class} on {task.name}: {error}") from None
     model = models[0] if len(models) == 1 else model_class(settings).stack(models)
     return model.double() if settings.train.precision == "float64" else model
-
-
-def _features(sizes: FeatureSizes) -> nn.Categorical | nn.Continuous | None:
-    if sizes is None:
-        return None
-    kind, size = sizes
-    return nn.Categorical(tuple(size)) if kind == "categorical" else nn.Continuous(size)

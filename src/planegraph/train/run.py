@@ -300,9 +300,9 @@ def _in_the_way(folders: list[Path], resume: bool) -> str | None:
 
 @contextmanager
 def _precision(kind: str) -> Iterator[None]:
-    """TF32 products on a GPU, within."""
+    """TF32 or bfloat16 products on a GPU, within."""
     before = torch.get_float32_matmul_precision()
-    torch.set_float32_matmul_precision("high" if kind == "tf32" else "highest")
+    torch.set_float32_matmul_precision({"tf32": "high", "bf16": "medium"}.get(kind, "highest"))
     try:
         yield
     finally:

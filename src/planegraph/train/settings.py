@@ -18,7 +18,7 @@ from .errors import SettingsError
 from .schedules import Constant, Schedule, schedule_from_dict, schedule_to_dict
 
 Optimizer = Literal["adam", "adamw"]
-Precision = Literal["float32", "tf32", "float64"]
+Precision = Literal["float32", "tf32", "bf16", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
 _MOST_SEEDS = 1000  # seeds of one run
@@ -38,7 +38,7 @@ class TrainSettings:
             is (1 + t) / (10 + t) at most, so that a short run does not average its first weights.
         seed, seeds: the first seed and how many; each has weights and a data order of its own.
         eval_every: epochs between validations; the last epoch is always validated.
-        precision: float32, float32 with TF32 products on a GPU, or float64.
+        precision: float32; on a GPU with tf32 or bf16 products (bf16: values inside MLPs are kept so, too); or float64.
         together: train seeds and folds as one stack; otherwise one after another.
         save_seconds: least time between two checkpoints; 0: one after every epoch.
 

@@ -1,13 +1,14 @@
 """What a step changes: the weights of all lanes, Adam's moments, averages over the steps, and the sums of the epoch.
 
-All weights lie in one vector, of which the parameters are views, and so do gradients and moments: an update is a dozen kernels whatever
-the model. The running statistics of norms lie in another; where the weights are averaged, so are these, for they belong together. What
-belongs to a lane (rate, norm of its gradient) is a value per lane, spread over the elements by ``lane_of``. Everything is a tensor that is
-changed in place, so that the step can be captured and replayed; ``tensors()`` names them all for a checkpoint.
+All weights lie in one vector, of which the parameters are views, and so do gradients and moments: an update is a few kernels whatever
+the model (adam.py). The running statistics of norms lie in another; where the weights are averaged, so are these, for they belong
+together. Everything is a tensor that is changed in place, so that the step can be captured and replayed; ``tensors()`` names them all for
+a checkpoint.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -15,9 +16,14 @@ import torch
 from torch import Tensor
 
 from ..nn import GraphModel
+from .adam import BETA1, BETA2, Adam, Pace, PlainAdam, Vectors, clipped
 from .settings import TrainSettings
 
-_BETA1, _BETA2, _EPS = 0.9, 0.999, 1e-8
+try:
+    from . import triton_adam
+except ImportError:  # no Triton: torch operations do
+    triton_adam = None
+
 _ALIGN = 64  # elements; kernels read aligned weights faster
 
 
@@ -37,47 +43,39 @@ class State:
         statistics = {name: b for name, b in self.buffers().items() if b.is_floating_point()}
         self.running_names, self.running = list(statistics), _as_views_of_one(list(statistics.values()), self.weights)
         like = self.weights
-        lane = torch.arange(self.lanes, device=like.device)
-        sizes = [p.numel() // self.lanes for p in self.parameters]
-        self.lane_of = None if self.lanes == 1 else torch.cat([lane.repeat_interleave(size) for size in sizes])
+        self.adam = _make_adam(like, [p.numel() // self.lanes for p in self.parameters], self.lanes, settings)
         self.first, self.second = torch.zeros_like(like), torch.zeros_like(like)
         self.average = like.clone() if settings.ema is not None else None
         self.running_average = self.running.clone() if settings.ema is not None else None
         self.count = torch.zeros(1, dtype=like.dtype, device=like.device)  # steps so far
+        self.log_betas = torch.tensor([math.log(BETA1), math.log(BETA2)], dtype=like.dtype, device=like.device)
         self.rate = torch.zeros(self.lanes, dtype=like.dtype, device=like.device)
         self.loss_sum = torch.zeros(self.lanes, dtype=torch.float64, device=like.device)
         self.graphs = torch.zeros_like(self.loss_sum)
         self.bad_step = torch.full((self.lanes,), -1.0, dtype=like.dtype, device=like.device)
 
-    def spread(self, per_lane: Tensor) -> Tensor:
-        """A value per lane as a value per element of ``weights``."""
-        return per_lane if self.lane_of is None else per_lane.index_select(0, self.lane_of)
-
-    def norms(self, gradients: list[Tensor]) -> Tensor:
-        """(lanes,): the norm of each lane's gradient."""
-        return torch.cat([g.reshape(self.lanes, -1) for g in gradients], dim=1).norm(dim=1)
-
     def views(self, vector: Tensor) -> list[Tensor]:
         """The parts of a vector like ``weights`` that belong to the parameters."""
         return _parts(vector, self.parameters)
 
-    def update(self, gradient: Tensor) -> None:
-        """One step of Adam or AdamW along the gradient (a vector like ``weights``, which is overwritten), and of the average."""
-        s, rate = self.settings, self.spread(self.rate)
-        if s.weight_decay and s.optimizer == "adam":
-            gradient.add_(self.weights, alpha=s.weight_decay)
-        elif s.weight_decay:
-            self.weights.mul_(1 - rate * s.weight_decay)
+    def update(self, gradient: Tensor, factor: Tensor) -> None:
+        """One step of Adam or AdamW, and of the average.
+
+        Args:
+            gradient: a vector like ``weights``; stays as it is.
+            factor: (lanes,), what to multiply each lane's gradient by before it is clipped.
+        """
+        s, average = self.settings, self.average
+        if s.clip is not None:
+            factor = clipped(factor, self.adam.norms(gradient), s.clip)
         self.count.add_(1)
-        self.first.lerp_(gradient, 1 - _BETA1)
-        self.second.mul_(_BETA2).addcmul_(gradient, gradient, value=1 - _BETA2)
-        scale = (1 - _BETA2**self.count).sqrt_()
-        below = self.second.sqrt().div_(scale).add_(_EPS)
-        self.weights.sub_(self.first / below * (rate / (1 - _BETA1**self.count)))
-        if self.average is not None:
-            decay = torch.clamp((1 + self.count) / (10 + self.count), max=s.ema)  # young averages forget the first weights quickly
-            self.average.lerp_(self.weights, 1 - decay)
-            self.running_average.lerp_(self.running, 1 - decay)
+        bias = -torch.expm1(self.count * self.log_betas)  # 1 - beta^count loses half of its digits in the first steps
+        # young averages forget the first weights quickly
+        forget = None if average is None else (9 / (10 + self.count)).clamp_(min=1 - s.ema)
+        vectors = Vectors(self.weights, self.first, self.second, average)
+        self.adam.update(vectors, gradient, Pace(factor, self.rate, bias, forget))
+        if average is not None:
+            self.running_average.lerp_(self.running, forget)
 
     @contextmanager
     def averaged(self) -> Iterator[None]:
@@ -118,6 +116,11 @@ class State:
             | buffers
             | dict(zip(self.running_names, statistics, strict=True))
         )
+
+
+def _make_adam(weights: Tensor, sizes: Sequence[int], lanes: int, settings: TrainSettings) -> Adam:
+    fused = triton_adam is not None and triton_adam.can_fuse(weights)
+    return (triton_adam.FusedAdam if fused else PlainAdam)(weights, sizes, lanes, settings)
 
 
 def _as_views_of_one(tensors: Sequence[Tensor], like: Tensor) -> Tensor:

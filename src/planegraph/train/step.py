@@ -60,13 +60,10 @@ class TrainingStep:
     @torch.no_grad()
     def apply(self) -> None:
         """Changes the weights by ``sums``, which stay as they are."""
-        state, clip = self.state, self.state.settings.clip
+        state = self.state
         gradient, total, graphs = self.sums.split([len(state.weights), state.lanes, state.lanes])
         loss, factor = step_loss(self.task, total, graphs)
-        if clip is not None:
-            norms = state.norms(state.views(gradient)) * factor
-            factor = factor * torch.clamp(clip / (norms + 1e-6), max=1)
-        state.update(gradient * state.spread(factor))
+        state.update(gradient, factor)
         _remember(state, loss, total, graphs)
 
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+try:
+    from . import triton_linear
+except ImportError:  # no Triton: torch operations do
+    triton_linear = None
+
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """x W^T + b, for each replica if the weight has a leading dimension."""
-    return _Affine.apply(x, weight, bias) if x.is_cuda else _linear(x, weight, bias)
+    if triton_linear is not None and triton_linear.can_fuse(x, weight.mT):
+        return _Affine.apply(x, weight, bias)
+    return _linear(x, weight, bias)
 
 
 def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -21,7 +29,7 @@ def _linear(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 
 
 class _Affine(torch.autograd.Function):
-    """The same on CUDA, with a faster gradient: of the bias as a product with ones, of stacked weights as a sum over parts of the rows."""
+    """The same with a faster gradient: products over many rows are taken in parts, as a few tiles leave a GPU idle."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
@@ -29,25 +37,15 @@ class _Affine(torch.autograd.Function):
         return _linear(x, weight, bias)
 
     @staticmethod
+    @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
-        wants_x, wants_weight, wants_bias = ctx.needs_input_grad
-        ones = gradient.new_ones(*gradient.shape[:-2], 1, gradient.shape[-2]) if wants_bias else None
-        return (
-            gradient @ weight if wants_x else None,
-            _products(gradient, x) if wants_weight else None,
-            (ones @ gradient).squeeze(-2) if wants_bias else None,
-        )
+        of_x = gradient @ weight if ctx.needs_input_grad[0] else None
+        return of_x, *products([(gradient, x, ctx.needs_input_grad[2])])[0]
 
 
-_PARTS = 8  # products over the rows of each replica are taken in so many parts, as a few tiles leave a GPU idle
-_ROWS = 2048  # from so many rows on
-
-
-def _products(a: Tensor, b: Tensor) -> Tensor:
-    """a^T b, for each replica."""
-    rows = a.shape[-2]
-    if a.dim() == 2 or rows < _ROWS or rows % _PARTS:
-        return a.mT @ b
-    a, b = (t.reshape(len(t) * _PARTS, rows // _PARTS, t.shape[-1]) for t in (a, b))
-    return (a.mT @ b).unflatten(0, (-1, _PARTS)).sum(1)
+def products(pairs: Sequence[tuple[Tensor, Tensor, bool]]) -> list[tuple[Tensor, Tensor | None]]:
+    """Of each pair a, b: a^T b for each replica and, if its flag is set, the sums over the rows of a: gradients of a weight and a bias."""
+    if triton_linear is not None and all(triton_linear.can_fuse(a, b) for a, b, _ in pairs):
+        return triton_linear.products(pairs)
+    return [(a.mT @ b, a.sum(-2) if sums else None) for a, b, sums in pairs]

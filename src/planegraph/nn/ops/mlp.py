@@ -35,8 +35,7 @@ class At(NamedTuple):
 
 def mlp(
     parts: Sequence[Tensor | At],
-    widths: Sequence[int],
-    first: Linear,
+    first: Sequence[Linear],
     first_norm: BatchNorm | None,
     last: Linear,
     last_norm: BatchNorm | None,
@@ -50,13 +49,12 @@ def mlp(
     for part in parts:
         if isinstance(part, At):
             part.incidence.check(part.x)
-    weights = first.weight.split(widths, dim=-1)
-    mapped = [p if isinstance(p, Tensor) else At(linear(p.x, w), p.incidence) for p, w in zip(parts, weights, strict=True)]
-    dense = [(p, w) for p, w in zip(mapped, weights, strict=True) if isinstance(p, Tensor)]
-    tables = [p for p in mapped if isinstance(p, At)]
+    pairs = list(zip(parts, first, strict=True))
+    dense = [(part, map.weight) for part, map in pairs if isinstance(part, Tensor)]
+    tables = [At(linear(part.x, map.weight), part.incidence) for part, map in pairs if isinstance(part, At)]
     if dropout is None and triton_mlp is not None and triton_mlp.can_fuse(dense, tables, first_norm, last_norm, ends):
         return triton_mlp.mlp(dense, tables, first_norm, last, last_norm, mask, into, plus)
-    x = _first(dense, tables, first.bias)
+    x = _first(dense, tables, first[0].bias)
     x = torch.relu(x) if first_norm is None else first_norm(x, mask)
     x = linear(x if dropout is None else dropout(x), last.weight, last.bias)
     if ends:

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from .incidence import Rows, sum_rows
+from .linear import products
 
 try:
     from . import triton_tree
@@ -44,7 +45,8 @@ class Tree(NamedTuple):
     """All trees of a batch: their levels, and the children and the parent of each row of either kind.
 
     ``children_of_a`` are runs of b rows, ``children_of_b`` runs of a rows, or None: b row r has the child a row r. ``parent_of_a`` and
-    ``parent_of_b`` hold a row of the other kind, -1 for none; ``parent_of_a`` is None where b row r is the parent of a row r.
+    ``parent_of_b`` hold a row of the other kind, or a number that is none; ``parent_of_a`` is None where b row r is the parent of a row r.
+    Every row is in some level.
     """
 
     levels: Sequence[Level]
@@ -63,7 +65,7 @@ class Maps(NamedTuple):
 
 
 def bottom_up(tree: Tree, x_a: Tensor, x_b: Tensor, a: Maps, b: Maps) -> Tensor:
-    """y of all a rows (..., rows, width); rows in no level are 0."""
+    """y of all a rows (..., rows, width)."""
     for x, rows in ((x_a, tree.children_of_a.count), (x_b, tree.parent_of_b.shape[-1])):
         if x.shape[-2] != rows:
             raise ValueError(f"the trees have {rows} rows; found a tensor of shape {tuple(x.shape)}")
@@ -74,7 +76,7 @@ class _BottomUp(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, tree: Tree, x_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
         a, b = Maps(*maps[:3]), Maps(*maps[3:])
-        hidden_a, hidden_b, y_a, m_b = (torch.zeros_like(x, memory_format=torch.contiguous_format) for x in (x_a, x_b, x_a, x_b))
+        hidden_a, hidden_b, y_a, m_b = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (x_a, x_b, x_a, x_b))
         if triton_tree is not None and triton_tree.can_fuse(x_a):
             triton_tree.forward(tree, x_a, x_b, a, b, hidden_a, hidden_b, y_a, m_b)
         else:
@@ -92,7 +94,7 @@ class _BottomUp(torch.autograd.Function):
         hidden_a, hidden_b, y_a, m_b, *maps = ctx.saved_tensors
         tree, a, b = ctx.tree, Maps(*maps[:3]), Maps(*maps[3:])
         # of both kinds: the gradients before the last ReLU and before the first, and at each row the latter of its parent
-        g_a, g_b, d_a, d_b, up_a, up_b = (torch.zeros_like(t) for t in (y_a, m_b, y_a, m_b, y_a, m_b))
+        g_a, g_b, d_a, d_b, up_a, up_b = (torch.empty_like(t) for t in (y_a, m_b, y_a, m_b, y_a, m_b))
         if triton_tree is not None and triton_tree.can_fuse(y_a):
             triton_tree.backward(tree, gradient.contiguous(), a, b, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, up_a, up_b)
         else:
@@ -103,9 +105,10 @@ class _BottomUp(torch.autograd.Function):
                 rows = _part(g_b, level.b)
                 rows *= torch.exp(-_part(m_b, level.b))
                 _through(level.b, g_b, m_b, hidden_b, b.last, d_b)
-        of_a = up_b.mT @ m_b, g_a.mT @ hidden_a, g_a.sum(-2)
-        of_b = up_a.mT @ y_a, g_b.mT @ hidden_b, g_b.sum(-2)
-        return None, d_a, d_b, *of_a, *of_b
+        (into_a, _), last_a, (into_b, _), last_b = products(
+            [(up_b, m_b, False), (g_a, hidden_a, True), (up_a, y_a, False), (g_b, hidden_b, True)]
+        )
+        return None, d_a, d_b, into_a, *last_a, into_b, *last_b
 
 
 def _part(x: Tensor, bounds: Bounds) -> Tensor:
@@ -134,11 +137,12 @@ def _down(bounds: Bounds, own: Tensor | None, parent: Tensor | None, d: Tensor, 
     """Fills ``g`` of some rows: the gradient from outside (``own``) and what comes from the parents, by W_1 of their kind."""
     if bounds[0] == bounds[1]:
         return
-    above = _part(up, bounds)
+    above, known = _part(up, bounds), d.shape[-2]
     if parent is None:
-        above.copy_(_part(d, bounds)) if bounds[1] <= d.shape[-2] else None  # roots have no parent
+        above.copy_(_part(d, bounds)) if bounds[1] <= known else above.zero_()  # roots have no parent
     else:
-        sum_rows(d, Rows(parent[..., bounds[0] : bounds[1]]), out=above)
+        of_rows = parent[..., bounds[0] : bounds[1]]
+        sum_rows(d, Rows(torch.where(of_rows < known, of_rows, -1)), out=above)
     torch.matmul(above, into, out=_part(g, bounds)) if own is None else _times(above, into, _part(own, bounds), _part(g, bounds))
 
 

@@ -46,8 +46,8 @@ def _sum_kernel(
     mask = inside[:, None] & known[None, :]
     sums = tl.zeros((ROWS, COLUMNS), dtype=ACCUMULATE)
     if HAS_BASE:
-        at = base + replica * base_replica + row[:, None].to(tl.int64) * base_row + column[None, :]
-        sums += tl.load(at, mask=mask, other=0.0).to(ACCUMULATE)
+        begun = base + replica * base_replica + row[:, None] * base_row + column[None, :]
+        sums += tl.load(begun, mask=mask, other=0.0).to(ACCUMULATE)
     for k in range(tl.max(count)):
         here = k < count
         if HAS_INDEX:
@@ -55,12 +55,12 @@ def _sum_kernel(
         else:
             source = tl.where(here, first + k, -1)
         real = (source[:, None] >= 0) & known[None, :]
-        at = x + replica * x_replica + source[:, None].to(tl.int64) * x_row + column[None, :]
+        at = x + replica * x_replica + source[:, None] * x_row + column[None, :]
         value = tl.load(at, mask=real, other=0.0).to(ACCUMULATE)
         if ACTIVATE:
             value = tl.where(real, relu(value * a + b), 0.0)
         sums += value
-    to = out + replica * out_replica + row[:, None].to(tl.int64) * out_row + column[None, :]
+    to = out + replica * out_replica + row[:, None] * out_row + column[None, :]
     tl.store(to, sums.to(out.dtype.element_ty), mask=mask)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager, nullcontext
+from typing import Any
 
 import torch
 import triton
@@ -34,6 +35,21 @@ def replica_stride(x: Tensor, dims: int = 2) -> int:
     return x.stride(0) if x.dim() > dims else 0
 
 
-def precision() -> str:
-    """Of products: three products of tf32 numbers are as exact as one of float32, and faster."""
-    return "tf32x3" if torch.get_float32_matmul_precision() == "highest" else "tf32"
+def products_in() -> dict[str, Any]:
+    """How kernels multiply, by PyTorch's own setting, ``torch.set_float32_matmul_precision``.
+
+    highest: three products of tf32 numbers, which are as exact as one of float32, and faster; high: one; medium: bfloat16.
+    """
+    setting = torch.get_float32_matmul_precision()
+    dot = tl.bfloat16 if setting == "medium" else tl.float32
+    return {"DOT": dot, "PRECISION": "tf32x3" if setting == "highest" else "tf32"}
+
+
+def storage() -> torch.dtype:
+    """How values are kept between the kernels of one operation."""
+    return torch.bfloat16 if torch.get_float32_matmul_precision() == "medium" else torch.float32
+
+
+def power_of_two(width: int) -> int:
+    """The columns of a program: the next power of two, and at least the 16 that products of tiles need."""
+    return max(1 << (width - 1).bit_length(), 16)

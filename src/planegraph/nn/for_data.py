@@ -1,0 +1,85 @@
+"""What a model must know of a dataset: which features it has, how many categories, and how large its graphs are.
+
+Reads all features once: O(size). See :meth:`planegraph.nn.GraphModel.for_data`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..batch import GraphBatch
+from ..data.from_pyg import read_pyg
+from ..data.packed import PackedDataset
+from ..errors import InvalidGraphError
+from ..graph import Graph
+from .config import Categorical, Continuous, Features, features_of_sizes
+
+
+class DataSizes(NamedTuple):
+    """Features, the mean number of nodes of a graph, and the width of the output."""
+
+    node_features: Features
+    edge_features: Features
+    nodes: float
+    outputs: int = 1
+
+
+def sizes_of(dataset: Any) -> DataSizes:
+    """Of a PackedDataset, a task, a GraphBatch, or a list (or PyG dataset) of Graphs or ``Data``.
+
+    >>> import planegraph as pg
+    >>> sizes_of([pg.Graph(3, [(0, 1), (1, 2)], node_labels=[6, 8, 6], edge_labels=[0.5, 1.5])])
+    DataSizes(node_features=Categorical(sizes=(9,)), edge_features=Continuous(width=1), nodes=3.0, outputs=1)
+    """
+    if hasattr(dataset, "dataset") and hasattr(dataset, "edge_features"):  # a Task, which this folder does not know
+        nodes, edges = (features_of_sizes(f) for f in (dataset.node_features, dataset.edge_features))
+        return sizes_of(dataset.dataset)._replace(node_features=nodes, edge_features=edges, outputs=dataset.outputs)
+    if isinstance(dataset, PackedDataset):
+        edges = dataset.edge_attr if dataset.dart_attr is None else dataset.dart_attr
+        return _sizes(dataset.x, edges, dataset.tables["node_ptr"])
+    if isinstance(dataset, GraphBatch):
+        edges = dataset.edge_labels if dataset.dart_labels is None else dataset.dart_labels
+        return _sizes(dataset.node_labels, edges, dataset.node_ptr)
+    graphs = _listed(dataset)
+    if graphs and isinstance(graphs[0], Graph):
+        return sizes_of(GraphBatch.from_graphs(graphs))
+    found = read_pyg(graphs, ("x",), ("edge_attr",))
+    return _sizes(found.nodes.get("x"), found.edges.get("edge_attr"), found.structure.node_ptr)
+
+
+def _listed(dataset: Any) -> list[Any]:
+    """The graphs of a list or of a PyG dataset."""
+    wanted = "a PackedDataset, a task, a PyG dataset, or a list of graphs"
+    if isinstance(dataset, Graph) or hasattr(dataset, "to_dict"):
+        raise InvalidGraphError(f"expected {wanted}; found one {type(dataset).__name__}: give a list, [graph]")
+    if hasattr(dataset, "batch_size"):
+        raise InvalidGraphError(f"expected {wanted}; found a {type(dataset).__name__}: give the dataset, not its loader")
+    if isinstance(dataset, str) or not (isinstance(dataset, Iterable) or hasattr(dataset, "__getitem__")):
+        raise InvalidGraphError(f"expected {wanted}; found {type(dataset).__name__}")
+    return list(dataset)
+
+
+def _sizes(x: np.ndarray | None, edges: np.ndarray | None, node_ptr: np.ndarray) -> DataSizes:
+    graphs, nodes = len(node_ptr) - 1, int(node_ptr[-1])
+    if nodes == 0:
+        raise InvalidGraphError(f"the dataset has {graphs} graphs and no nodes: there is nothing to make a model for")
+    return DataSizes(_features("x", x), _features("edge_attr", edges), nodes / graphs)
+
+
+def _features(name: str, values: np.ndarray | None) -> Features:
+    """The kind and sizes of the columns; None where there is no row."""
+    if values is None or values.size == 0:
+        return None
+    rows = values.reshape(-1, values.shape[-1])
+    if rows.dtype.kind == "f":
+        return Continuous(rows.shape[1])
+    least, most = rows.min(0), rows.max(0)
+    if least.min() < 0:
+        column = int(least.argmin())
+        raise InvalidGraphError(
+            f"{name}, column {column}, has the category {least[column]}; number the categories from 0, or make the column floats"
+        )
+    return Categorical(tuple(int(size) + 1 for size in most))
