@@ -119,19 +119,19 @@ def test_another_device():
         model(triconnected=False, biconnected=False, cut=False)(batch().to("meta"))
 
 
-@pytest.mark.parametrize("off", [-1, 1])
-def test_encoders_count_rows(off):
+def test_encoders_count_rows():
     """A row too few would be read from memory of something else."""
     config = PlanEConfig(hidden=4, edge_features=Continuous(1))
     s = Structure(batch(edge_attr=np.zeros((M, 1), np.float32)), config.pos_dim, torch.float32)
     rows = {"h": N, "edges": M, "h_spqr": s.layout.num_spqr, "h_block": s.layout.num_blocks, "h_cut": s.layout.num_cuts}
     read = {TriEnc: ("h", "edges"), BiEnc: ("h_spqr",), CutEnc: ("h", "h_block"), Update: tuple(rows)}
     for encoder, names in read.items():
-        module = encoder(config)
-        module(*(torch.zeros(rows[name], 4) for name in names), s)
-        for wrong in names:
+        given = {name: torch.zeros(rows[name], 4) for name in names}
+        encoder(config)(*given.values(), s)
+        for name, x in given.items():
+            too_few = 0 if encoder is CutEnc and name == "h_block" else len(x) - 1  # of h_block it reads what is below the roots
             with pytest.raises(ValueError, match="found a tensor of shape"):
-                module(*(torch.zeros(rows[name] + off * (name == wrong), 4) for name in names), s)
+                encoder(config)(*(given | {name: x[:too_few]}).values(), s)
 
 
 def test_autocast_and_compile_leave_the_model_as_it_is():
