@@ -2,7 +2,8 @@
 PyTorch operations in float64.
 
 Run by test_kernels.py with TRITON_INTERPRET=1, which must be set before Triton is imported. Sizes are small, since the interpreter is slow,
-but there are rows of several programs, widths that are no power of two, and rows of padding that hold values no one may read.
+but there are rows of several programs, widths that are no power of two, and rows of padding that hold values no one may read. Products of
+bfloat16 numbers, which PyTorch's setting medium asks for, are left to test_precision.py on a GPU: the interpreter does not know them.
 """
 
 from __future__ import annotations
@@ -159,6 +160,39 @@ def test_nothing_to_sum():
     assert sum_rows(torch.ones(3, 4), Rows.of_ptr(torch.zeros(1, dtype=torch.int32))).shape == (0, 4)
 
 
+# ---- linear maps ------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+def test_linear(replicas, calls):
+    """Rows of several programs, apart from each other; a weight that is a view."""
+    g = torch.Generator().manual_seed(0)
+    lead = (replicas,) if replicas else ()
+    x, weight, bias = (torch.randn(*lead, *shape, generator=g, dtype=torch.float64) for shape in ((150, 30), (9, 20), (20,)))
+
+    def run(dtype: torch.dtype) -> Values:
+        leaves = {n: t.to(dtype).requires_grad_() for n, t in (("x", x), ("weight", weight), ("bias", bias))}
+        return with_gradients(linear.linear(leaves["x"][..., 4:13], leaves["weight"].mT, leaves["bias"]), leaves)
+
+    assert_same(run, again=True)
+    assert calls["triton_linear.products"] == 2 * (2 if replicas is None else 1)  # without replicas it calls itself with one
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+def test_products(replicas):
+    """Several at once, of different numbers of rows."""
+    g = torch.Generator().manual_seed(0)
+    lead = (replicas,) if replicas else ()
+    pairs = [
+        (torch.randn(*lead, n, 20, generator=g), torch.randn(*lead, n, 16, generator=g), sums)
+        for n, sums in ((150, True), (1, True), (70, False))
+    ]
+    for (product, total), (a, b, sums) in zip(linear.triton_linear.products(pairs), pairs, strict=True):
+        assert errors({"": product}, {"": a.double().mT @ b.double()})[""] <= 1e-6
+        assert (total is not None) == sums
+        assert total is None or errors({"": total}, {"": a.double().sum(-2)})[""] <= 1e-6
+
+
 # ---- the MLP ----------------------------------------------------------------------------------------------------------------------
 
 
@@ -167,7 +201,7 @@ def stacked_incidence(parts: list[tuple[Incidence, Tensor]]) -> Incidence:
 
 
 MLPS = {  # widths of dense parts (negative: no gradient wanted) and of tables; whether it ends in norm and ReLU; sums; rows, real rows
-    "one dense part": ((20,), (), True, None, 150, 150),
+    "one dense part": ((20,), (), True, None, 300, 300),
     "linear at the end": ((16,), (), False, None, 70, 70),
     "a walk entry": ((-9,), (16,), True, "into", 140, 130),
     "a walk entry with an edge": ((-9,), (16, 7), True, "into", 70, 66),
