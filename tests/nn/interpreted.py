@@ -164,7 +164,7 @@ def test_nothing_to_sum():
 
 
 @pytest.mark.parametrize("replicas", [None, 2])
-def test_linear(replicas, calls):
+def test_linear(replicas, calls, monkeypatch):
     """Rows of several programs, apart from each other; a weight that is a view."""
     g = torch.Generator().manual_seed(0)
     lead = (replicas,) if replicas else ()
@@ -176,6 +176,8 @@ def test_linear(replicas, calls):
 
     assert_same(run, again=True)
     assert calls["triton_linear.products"] == 2 * (2 if replicas is None else 1)  # without replicas it calls itself with one
+    monkeypatch.setattr(linear.triton_linear, "_PROGRAMS", 1)
+    assert_same(run)  # several tiles for each program
 
 
 @pytest.mark.parametrize("replicas", [None, 2])
@@ -208,6 +210,7 @@ MLPS = {  # widths of dense parts (negative: no gradient wanted) and of tables; 
     "a message": ((), (16, 16), True, "into and plus", 100, 90),
     "f": ((16, 16, 16), (16, 16), False, None, 80, 75),
     "f, wide": ((64, 64), (64,), False, None, 70, 60),
+    "rows in no segment": ((20,), (), True, "into", 70, 60),
     "few rows": ((20,), (5,), True, "into and plus", 7, 3),
     "one real row": ((20,), (), True, None, 9, 1),
     "no real row": ((20,), (), True, None, 9, 0),
@@ -216,7 +219,7 @@ MLPS = {  # widths of dense parts (negative: no gradient wanted) and of tables; 
 
 @pytest.mark.parametrize("replicas", [None, 2])
 @pytest.mark.parametrize("name", MLPS)
-def test_mlp(name, replicas, calls):
+def test_mlp(name, replicas, calls, monkeypatch):
     """Values, gradients and running averages; what stands in rows of padding does not matter."""
     dense_widths, table_widths, ends, sums, rows, real = MLPS[name]
     width, segments, lead = max(abs(w) for w in (*dense_widths, *table_widths)), 11, (replicas,) if replicas else ()
@@ -230,14 +233,15 @@ def test_mlp(name, replicas, calls):
     def drawn(*shape: int) -> Tensor:
         return torch.randn(*lead, *shape, generator=g, dtype=torch.float64).requires_grad_()
 
-    mask = (torch.arange(rows) < real).expand(*lead, rows)
+    mask = (torch.arange(rows) < real).expand(*lead, rows) if name != "rows in no segment" else None
     dense = [drawn(rows, abs(w)).requires_grad_(w > 0) for w in dense_widths]
     tables = [(drawn(n, w), joined(lambda n=n: random_choice(rows, n, g))) for n, w in zip((13, 70), table_widths, strict=False)]
     plus = drawn(segments, width) if sums == "into and plus" else None
     into = joined(lambda: random_segments(segments, rows, real, g)) if sums else None
-    for x in dense:
-        with torch.no_grad():
-            x[~mask] = 1e4
+    if mask is not None:
+        for x in dense:
+            with torch.no_grad():
+                x[~mask] = 1e4
     module = MLP([x.shape[-1] for x in (*dense, *(t for t, _ in tables))], width, "batch", replicas, ends=ends)
     for p in module.parameters():
         torch.nn.init.normal_(p, std=0.5)
@@ -252,11 +256,15 @@ def test_mlp(name, replicas, calls):
         leaves = {f"part {k}": x for k, x in enumerate([*xs, *ts])} | dict(m.named_parameters())
         found = with_gradients(out, leaves if base is None else leaves | {"plus": base})
         for k, x in enumerate(xs):
-            assert not x.requires_grad or (found[f"gradient of part {k}"][~mask] == 0).all()
+            assert mask is None or not x.requires_grad or (found[f"gradient of part {k}"][~mask] == 0).all()
         return found | {f"buffer {n}": b.clone() for n, b in m.named_buffers()}
 
     assert_same(run, TOLERANCE if real > 1 else 1e-4, again=name == "f")  # a single row has no deviation to be divided by
     assert calls["triton_mlp.mlp"] == 1 + (name == "f")
+    if rows > 128:
+        for programs in ("_PROGRAMS", "_PROGRAMS_BACK"):
+            monkeypatch.setattr(mlp.triton_mlp, programs, 2)
+        assert_same(run)  # several tiles for each program
 
 
 def test_mlp_of_columns_far_from_zero():
