@@ -50,7 +50,9 @@ def _times(
     for start in range(0, k, INNER):
         inner = start + tl.arange(0, INNER)
         known = inner < k
-        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & known[None, :], other=0.0).to(tl.float32)
+        value = tl.load(
+            x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & known[None, :], other=0.0
+        ).to(tl.float32)
         weight = w + replica * width * k + column[None, :] * k + inner[:, None]
         weight = tl.load(weight, mask=known[:, None] & (column < width)[None, :], other=0.0)
         product = tl.dot(value.to(DOT), weight.to(DOT), product, input_precision=PRECISION)
@@ -187,7 +189,9 @@ def _last_kernel(
     inner = tl.arange(0, INNER)
     known = column < width
     within = inner < k
-    weight = tl.load(w + replica * width * k + column[None, :] * k + inner[:, None], mask=within[:, None] & known[None, :], other=0.0)
+    weight = tl.load(
+        w + replica * width * k + column[None, :] * k + inner[:, None], mask=within[:, None] & known[None, :], other=0.0
+    )
     weight = weight.to(DOT)
     scale, offset = _norm(moments, norm_weight, norm_bias, running_mean, running_var, statistics, replica, inner, within, chunks, k,
                           momentum, tl.program_id(0) == 0, EPSILON, CHUNKS)  # fmt: skip
@@ -200,13 +204,17 @@ def _last_kernel(
     for begin in range(start, stop, ROWS):
         row = begin + tl.arange(0, ROWS)
         inside = row < stop
-        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & within[None, :], other=0.0).to(tl.float32)
+        value = tl.load(
+            x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & within[None, :], other=0.0
+        ).to(tl.float32)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
         value = relu(value * scale[None, :] + offset[None, :])
         product = tl.dot(value.to(DOT), weight, input_precision=PRECISION)
         if HAS_BIAS:
             product += tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :]
-        tl.store(z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=inside[:, None] & known[None, :])
+        tl.store(
+            z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=inside[:, None] & known[None, :]
+        )
         if MOMENTS:
             if begin == start:
                 about = tl.sum(tl.where((row == start)[:, None], product, 0.0), 0)
@@ -297,7 +305,9 @@ def _back_kernel(
     within = inner < k
     number = replica * tl.num_programs(0) + tl.program_id(0)
     if WANT_DX:
-        w = tl.load(weight + replica * width * k + column[:, None] * k + inner[None, :], mask=known[:, None] & within[None, :], other=0.0)
+        w = tl.load(
+            weight + replica * width * k + column[:, None] * k + inner[None, :], mask=known[:, None] & within[None, :], other=0.0
+        )
         w = w.to(DOT)
     if NORM:
         every = tl.arange(0, CHUNKS)
@@ -618,7 +628,9 @@ class _MLP(torch.autograd.Function):
         if ends:
             last = _before_norm(gradient, None if call.into is None else call.into.columns.index, *ends, call.mask)
         shapes = [w.shape for w in (weight, *ws)]
-        together = torch.empty(sum(s == weight.shape for s in shapes), *_of_chunks(weight, call.rows), dtype=torch.float32, device=z1.device)
+        together = torch.empty(
+            sum(s == weight.shape for s in shapes), *_of_chunks(weight, call.rows), dtype=torch.float32, device=z1.device
+        )
         rooms = iter(together)
         back = _back(last, call.rows, call.mask, z1, weight, s1, bias=not ends, dw=next(rooms))
         first = _Gradient(back.dx, None, z1, s1, back.sums, past_relu=True)
