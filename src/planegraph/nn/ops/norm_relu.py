@@ -1,4 +1,4 @@
-r"""Batch norm with its ReLU, and its gradient by hand: in the core on the CPU, else in torch operations; triton_mlp.py has it in its kernels.
+r"""Batch norm with its ReLU, and its gradient by hand: in the core on the CPU, else in torch operations.
 
 relu( w (x - mean) / sqrt(var + eps) + b ), mean and variance over the rows where ``mask`` is True (None: all). With c = x - mean,
 s = 1 / sqrt(var + eps) and g the gradient past the ReLU, over n rows:
