@@ -1,11 +1,15 @@
-// Bindings of the sums of the models (planegraph/sums.hpp).
+// Bindings of the sums and norms of the models (planegraph/sums.hpp, planegraph/norm_relu.hpp).
 //
 // Addresses instead of arrays: a training step makes hundreds of these calls on small tensors, and turning a tensor into an array costs
-// more than the sum. planegraph/nn/ops/incidence.py is the only caller, and sees to dtypes, devices and lifetimes; the ids were checked
-// when the batch was collated.
+// more than the sum. planegraph/nn/ops/incidence.py and norm_relu.py are the only callers, and see to dtypes, devices and lifetimes; the
+// ids were checked when the batch was collated.
+#include "planegraph/norm_relu.hpp"
 #include "planegraph/sums.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/array.h>
+
+#include <array>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -29,9 +33,40 @@ void sum_rows_at(std::uintptr_t x, i64 x_stride, std::uintptr_t index, std::uint
   }
 }
 
+/// Addresses of x, mask, weight, bias, mean, inverse.
+using NormAt = std::array<std::uintptr_t, 6>;
+
+template <class Float>
+Norm<Float> norm_at(const NormAt& of, i64 rows, i64 width) {
+  return {at<const Float>(of[0]), at<const u8>(of[1]), rows,                width,
+          at<const Float>(of[2]), at<const Float>(of[3]), at<Float>(of[4]), at<Float>(of[5])};
+}
+
+i64 norm_relu_at(const NormAt& of, i64 rows, i64 width, double eps, std::uintptr_t y, std::uintptr_t variance, bool is_double) {
+  nb::gil_scoped_release release;
+  if (is_double) return norm_relu<double>(norm_at<double>(of, rows, width), eps, at<double>(y), at<double>(variance));
+  return norm_relu<float>(norm_at<float>(of, rows, width), static_cast<float>(eps), at<float>(y), at<float>(variance));
+}
+
+void norm_relu_gradient_at(const NormAt& of, i64 rows, i64 width, i64 n, std::uintptr_t gradient, std::uintptr_t dx, std::uintptr_t dw,
+                           std::uintptr_t db, bool is_double) {
+  nb::gil_scoped_release release;
+  if (is_double) {
+    norm_relu_gradient<double>(norm_at<double>(of, rows, width), n, at<const double>(gradient), at<double>(dx), at<double>(dw),
+                               at<double>(db));
+  } else {
+    norm_relu_gradient<float>(norm_at<float>(of, rows, width), n, at<const float>(gradient), at<float>(dx), at<float>(dw),
+                              at<float>(db));
+  }
+}
+
 }  // namespace
 
 void bind_sums(nb::module_& m) {
   m.def("sum_rows", &sum_rows_at, "x"_a, "x_stride"_a, "index"_a, "begin"_a, "end"_a, "rows"_a, "width"_a, "y"_a, "y_stride"_a,
         "is_double"_a, "add"_a, "y = A x (or y += A x) on tensors given by their addresses.");
+  m.def("norm_relu", &norm_relu_at, "norm"_a, "rows"_a, "width"_a, "eps"_a, "y"_a, "variance"_a, "is_double"_a,
+        "y = relu(batch norm of x); gives the number of real rows. norm: addresses of x, mask, weight, bias, mean, inverse.");
+  m.def("norm_relu_gradient", &norm_relu_gradient_at, "norm"_a, "rows"_a, "width"_a, "n"_a, "gradient"_a, "dx"_a, "dw"_a, "db"_a,
+        "is_double"_a, "Its gradient.");
 }

@@ -48,7 +48,7 @@ def depths(
     cut_parent_block: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 
-# sums of the models: docs of cpp/planegraph/sums.hpp; addresses of tensors
+# sums and norms of the models: docs of cpp/planegraph/sums.hpp and norm_relu.hpp; addresses of tensors
 def sum_rows(
     x: int,
     x_stride: int,
@@ -61,6 +61,10 @@ def sum_rows(
     y_stride: int,
     is_double: bool,
     add: bool,
+) -> None: ...
+def norm_relu(norm: tuple[int, ...], rows: int, width: int, eps: float, y: int, variance: int, is_double: bool) -> int: ...
+def norm_relu_gradient(
+    norm: tuple[int, ...], rows: int, width: int, n: int, gradient: int, dx: int, dw: int, db: int, is_double: bool
 ) -> None: ...
 
 # for tests and benchmarks only

@@ -18,6 +18,7 @@ from planegraph.experiments import records
 from planegraph.experiments.records import (
     RecordError,
     checked_record,
+    has_record,
     lane_name,
     read_record,
     read_records,
@@ -30,7 +31,7 @@ from planegraph.train import load_settings, train
 from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.log import read_log
 
-from .edits import edit_json
+from .edits import edit_json, of_earlier_model
 
 KINDS = ("seeds", "folds", "classes", "accuracy", "rocauc")
 
@@ -306,6 +307,34 @@ def test_what_the_table_of_expressiveness_reads_is_there(tmp_path, key):
         write_measure([{k: v for k, v in row.items() if k != key}], tmp_path, "expressiveness", 5.0, "cpu")
     with pytest.raises(RecordError, match=f"{key} must be a"):
         write_measure([row | {key: []}], tmp_path, "expressiveness", 5.0, "cpu")
+
+
+def test_a_record_of_an_earlier_model(record):
+    """It is read and checked as any other; its settings are those of then."""
+    settings = read_record(record).settings
+    of_earlier_model(record, hidden=8, g_depth=2)
+    found = checked_record(record)
+    assert found.earlier == {"hidden": 8, "g_depth": 2}
+    assert (found.settings.model, found.settings.train) == ({}, settings.train)
+    assert not has_record(record.parent, "small")
+    edit_json(record / "result.json", lambda result: result["test"].update(mean=9.0))
+    with pytest.raises(RecordError, match="test is said to be 9"):
+        checked_record(record)
+
+
+@pytest.mark.parametrize("number", [0, 99, "2", None, True])
+def test_numbers_of_models(record, number):
+    edit_json(record / "record.json", lambda facts: facts.update(model_format=number))
+    with pytest.raises(RecordError, match=rf"model_format must be a whole number from 1 to \d+; found {number!r}"):
+        checked_record(record)
+
+
+def test_a_run_of_an_earlier_model_gives_no_record(runs, tmp_path):
+    run = tmp_path / "run"
+    shutil.copytree(runs["seeds"], run)
+    edit_json(run / "models" / "seed0" / "config.json", lambda config: config.update(format=1))
+    with pytest.raises(RecordError, match=r"config\.json has format 1: the run is that of another planegraph"):
+        write_record(run, tmp_path / "records", "small")
 
 
 def test_lane_names():

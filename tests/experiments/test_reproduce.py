@@ -21,6 +21,8 @@ from planegraph.experiments.records import read_record
 from planegraph.train.log import read_log
 from planegraph.train.settings import save_settings
 
+from .edits import of_earlier_model
+
 SMALL = ["--set", "model.hidden=4", "model.layers=1", "model.pos_dim=4", "train.batch_size=128", "train.save_seconds=0"]
 
 
@@ -77,6 +79,19 @@ def test_a_row(tmp_path, capsys):
     listed = capsys.readouterr().out.splitlines()
     assert [line for line in listed if line.split()[-1] == "records/p3r-baseplane"]
     assert sum("records/" in line for line in listed) == 1
+
+
+def test_what_an_earlier_model_did_is_run_again(tmp_path, capsys):
+    assert main([*arguments("p3r-gin", 1), "-q"]) == 0
+    shutil.rmtree(tmp_path / "runs")
+    of_earlier_model(tmp_path / "records/p3r-gin", hidden=4, g_depth=2)
+    assert main(["tables"]) == 0
+    assert "by an earlier model" in Path("docs/results.md").read_text()
+    capsys.readouterr()
+    assert main(["reproduce", "--list"]) == 0
+    assert "records/p3r-gin, of an earlier model" in capsys.readouterr().out
+    assert main([*arguments("p3r-gin", 1), "-q"]) == 0
+    assert read_record("records/p3r-gin").earlier is None
 
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1), (1, 2, 0)])

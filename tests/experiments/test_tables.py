@@ -15,6 +15,8 @@ from planegraph.experiments.records import Record, RecordError, write_measure, w
 from planegraph.experiments.tables import check_file, overview, results_text, write_tables
 from planegraph.experiments.verdicts import judge, judge_order, out_of_order
 
+from .edits import of_earlier_model
+
 
 def made(mean: float, lanes: int = 10, name: str = "zinc12k-edges-baseplane", device: str = "cpu", overrides=(), seconds=60.0):
     """A record in memory with this test figure."""
@@ -107,6 +109,19 @@ def test_other_graphs_and_units_are_not_judged():
     assert judge(qm9, qm9.rows[7], energy).text == "not judged: errors are divided by 1.0, not 0.00416549"
     energy.result["scale"] = 0.004165489
     assert judge(qm9, qm9.rows[7], energy).kind == "reached"
+
+
+def test_an_earlier_model_reaches_nothing():
+    old = replace(made(0.065), earlier={"hidden": 64, "g_depth": 2})
+    found = judge(LOWER, ROW, old)
+    assert (found.kind, found.text) == ("earlier model", "by an earlier model: reached")
+    assert judge(LOWER, Published(ROW.name, "x"), old).text == "by an earlier model"
+    ablation = table("ablation")
+    records = {row.name: replace(made(row.paper, name=row.name), earlier={}) for row in ablation.rows}
+    assert judge_order(ablation, records).kind == "not run"
+    records["ablation-full"] = made(0.9, name="ablation-full")  # is not compared with others of an earlier model
+    assert judge_order(ablation, records).kind == "not run"
+    assert "| 0 of 7 | 5 earlier model, 1 missed, 1 not run |" in overview(records, {})
 
 
 def test_order_of_the_ablation():
@@ -211,6 +226,15 @@ def test_results(runs, records, tmp_path):
     assert "## Further records" in text
     assert "| something-else | cubic | accuracy " in text
     assert "CoSp-PPGN 0.050" in text
+
+
+def test_results_of_an_earlier_model(records, tmp_path):
+    of_earlier_model(records / "zinc12k-gin", hidden=8, layers=2, pos_dim=4, norm="layer", g_depth=2, mean_pooling=True)
+    of_earlier_model(records / "tiger")
+    text = results_text(records, tmp_path / "docs" / "results.md")
+    row = next(line for line in text.splitlines() if line.startswith("| GIN, no edge features"))
+    assert "| by an earlier model | width 8, 2 layers, pe 4, norm layer, g_depth 2, mean_pooling; 4 epochs" in row
+    assert "preprocessing under 0.05 s: measured with an earlier model" in text
 
 
 def test_the_same_records_give_the_same_text(records, tmp_path):

@@ -272,9 +272,9 @@ def test_a_default_that_changed_is_another_setting(tmp_path, monkeypatch):
     train(regression(), small(), tmp_path, device="cpu")
     defaults = list(PlanEConfig.__init__.__defaults__)
     names = [f.name for f in fields(PlanEConfig)]
-    defaults[names.index("residual")] = True
+    defaults[names.index("residual")] = False
     monkeypatch.setattr(PlanEConfig.__init__, "__defaults__", tuple(defaults))
-    with pytest.raises(SettingsError, match=r"model\.residual=False, not True"):
+    with pytest.raises(SettingsError, match=r"model\.residual=True, not False"):
         train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")
 
 

@@ -29,10 +29,10 @@ def curves(folder) -> dict:
     [
         {},
         {"norm": "batch"},
-        {"dropout": 0.2, "dropout_walk": 0.1, "dropout_readout": 0.3},
-        {"norm": "batch", "residual": True, "graph_scale": 9, "mean_pooling": True, "g_depth": 2},
+        {"dropout": 0.2, "dropout_readout": 0.3},
+        {"norm": "batch", "residual": False, "graph_scale": 9, "pooling": "mean"},
     ],
-    ids=["plain", "batch norm", "dropout", "residual"],
+    ids=["plain", "batch norm", "dropout", "means"],
 )
 @pytest.mark.parametrize("folds", [0, 2])
 def test_same_as_alone(tmp_path, folds, model):

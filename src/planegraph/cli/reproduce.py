@@ -163,12 +163,15 @@ def _from_run(args: argparse.Namespace) -> int:
 
 def _listing(records: Path) -> str:
     from ..experiments.published import TABLE_NAMES
+    from ..experiments.records import has_record
     from ..experiments.reproduce import names_of
     from ..experiments.tables import plain_table
 
     rows = [["table", "config", "record"]]
     for table in TABLE_NAMES:
         for k, name in enumerate(names_of(table)):
-            there = (records / name / "record.json").is_file()
-            rows.append([table if k == 0 else "", name, str(records / name) if there else ""])
+            there = str(records / name) if (records / name / "record.json").is_file() else ""
+            if there and not has_record(records, name):
+                there += ", of an earlier model"
+            rows.append([table if k == 0 else "", name, there])
     return plain_table(rows)

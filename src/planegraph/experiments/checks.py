@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..nn.model import FORMAT
 from ..train.schedules import Cosine, Plateau
 from ..train.settings import RunSettings, TrainSettings
 from .published import MEASURE_NAMES, ROW_NAMES
@@ -65,6 +66,9 @@ def _check_facts(record: Record) -> None:
     _require(record, "record.json", record.name not in wrong, f"kind cannot be {facts['kind']!r} of what is named {record.name}")
     for key in _FACTS:
         _require(record, "record.json", key in facts, f"{key} is missing")
+    number = facts.get("model_format", 1)
+    sound = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= FORMAT
+    _require(record, "record.json", sound, f"model_format must be a whole number from 1 to {FORMAT}; found {number!r}")
     machine = facts["machine"]
     for key in _MACHINE:
         _require(record, "record.json", isinstance(machine, Mapping) and key in machine, f"machine.{key} is missing")

@@ -1,7 +1,8 @@
 """The paper's theorem, seen on untrained models: ceil(log2 n) + 1 layers of BasePlanE tell all planar graphs apart; GIN stands beside it.
 
-Weights are as first drawn, in float64. The gap of two graphs is |a - b| / max(|a|, |b|) of their embeddings; they are told apart if it
-exceeds 1e-8. Rounding makes gaps of 1e-15, so that nothing counts as told apart that is not.
+The layers are the paper's: no norms, not residual. Weights are as first drawn, in float64. The gap of two graphs is
+|a - b| / max(|a|, |b|) of their embeddings; they are told apart if it exceeds 1e-8. Rounding makes gaps of 1e-15, so that nothing counts
+as told apart that is not.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def measure(data_root: str | None, device: torch.device, say: Say, nodes: int = 
         raise ValueError(f"found {len(batch)} connected planar graphs of up to {nodes} nodes, not {sum(COUNTS[:nodes])}: a bug")
     rows.append({"set": ALL_PLANAR.format(nodes)} | _all(PackedDataset.from_graphs(batch), device))
     say(_line(rows[-1]))
-    return rows, "width 32, ceil(log2 n) + 1 layers for graphs of up to n nodes"
+    return rows, "width 32, ceil(log2 n) + 1 layers for graphs of up to n nodes, no norm, not residual"
 
 
 def untrained(cls: type[GraphModel], nodes: int, colours: tuple[int, ...] | None, device: torch.device) -> GraphModel:
@@ -47,7 +48,8 @@ def untrained(cls: type[GraphModel], nodes: int, colours: tuple[int, ...] | None
     torch.manual_seed(0)
     features = Categorical(colours) if colours else None
     layers = math.ceil(math.log2(nodes)) + 1
-    return cls(PlanEConfig(node_features=features, hidden=32, layers=layers)).double().eval().to(device)
+    config = PlanEConfig(node_features=features, hidden=32, layers=layers, norm="none", residual=False)
+    return cls(config).double().eval().to(device)
 
 
 def embeddings(model: GraphModel, dataset: PackedDataset, device: torch.device) -> np.ndarray:

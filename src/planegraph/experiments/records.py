@@ -8,11 +8,16 @@
     predictions.csv   id and target of each graph of the test part, and what each lane predicts: its output or, of classes, the class;
                       not for tasks with several outputs
     report.html       learning curves and predictions, for people
-    record.json       name, kind, commit, date, command, machine, seconds, lanes, parameters, sessions, note (if any); the command trains
-                      by settings.yaml, what was typed stands in sessions
+    record.json       name, kind, model_format, commit, date, command, machine, seconds, lanes, parameters, sessions, note (if any); the
+                      command trains by settings.yaml, what was typed stands in sessions
 
 A record of something measured (kind "measure") has ``record.json`` and ``result.json`` with its rows. Numbers in CSV have six significant
-digits. A record is written beside its place and moved there when it is whole, ``record.json`` last: a folder without it is no record, and a
+digits.
+
+``model_format`` is the number of the model's equations, ``nn.model.FORMAT`` (1 where it is missing). A record of an earlier model stays
+readable and is shown, with its settings as they were, but reaches no bar.
+
+A record is written beside its place and moved there when it is whole, ``record.json`` last: a folder without it is no record, and a
 full disk leaves the earlier one. :meth:`Record.check` (checks.py) recomputes what can be recomputed.
 """
 
@@ -37,13 +42,14 @@ import torch
 
 from ..data.format import replace_files
 from ..errors import PlanegraphError, PlanegraphWarning
+from ..nn.model import FORMAT
 from ..report.run_files import damage_named
 from ..train import lanes
 from ..train.log import read_log
 from ..train.machine import MACHINE, read_sessions, session
 from ..train.models import MODELS
 from ..train.run import refuse_several
-from ..train.settings import RunSettings, load_settings, save_settings
+from ..train.settings import RunSettings, load_settings, read_yaml, save_settings
 from .configs import config_names, differences
 from .published import MEASURE_NAMES
 
@@ -63,7 +69,10 @@ class RecordError(PlanegraphError, ValueError):
 
 @dataclass(frozen=True)
 class Record:
-    """A record as it was read; ``settings`` is None, and ``log`` and ``predictions`` are empty, if it was measured."""
+    """A record as it was read; ``settings`` is None, and ``log`` and ``predictions`` are empty, if it was measured.
+
+    ``earlier`` is None, or of a record of an earlier model the settings that this one had; those of ``settings`` are then empty.
+    """
 
     folder: Path
     facts: Mapping[str, Any]
@@ -71,6 +80,7 @@ class Record:
     settings: RunSettings | None = None
     log: Sequence[Row] = ()
     predictions: Mapping[str, Sequence[float | None]] = field(default_factory=dict)
+    earlier: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -79,8 +89,8 @@ class Record:
 
     @cached_property
     def overrides(self) -> list[str]:
-        """What differs from today's ``configs/<name>.yaml``; empty if nothing does."""
-        if self.settings is None or self.name not in config_names():
+        """What differs from today's ``configs/<name>.yaml``; empty if nothing does, or if an earlier model had other settings anyway."""
+        if self.settings is None or self.earlier is not None or self.name not in config_names():
             return []
         return differences(self.settings, self.name)
 
@@ -123,7 +133,7 @@ def write_measure(
 ) -> Path:
     """Keeps the rows of something measured as ``records_root/name``; ``more`` goes into ``result.json`` beside them."""
     folder = _place(records_root, name)
-    facts = {"name": name, "kind": "measure", **session(device), "seconds": round(seconds, 3), "lanes": 0}
+    facts = {"name": name, "kind": "measure", "model_format": FORMAT, **session(device), "seconds": round(seconds, 3), "lanes": 0}
     made = Record(folder, facts, {**more, "rows": list(rows)})
     made.check()
     with _taking_place_of(folder) as new:
@@ -176,6 +186,7 @@ def _of_run(run: Path, folder: Path, name: str) -> Record:
         facts = {
             "name": name,
             "kind": "train",
+            "model_format": FORMAT,
             **{key: sessions[-1][key] for key in _SESSION},
             "dirty": any(s["dirty"] for s in sessions),
             "command": f"planegraph train {settings.task} --config {folder.parent.resolve().name}/{name}/settings.yaml",
@@ -219,6 +230,8 @@ def _parameters(run: Path, result: Mapping[str, Any]) -> int:
 
     path = run / "models" / lane_name(result["lanes"][0]) / "config.json"
     config = _read_json(path)
+    if config.get("format", FORMAT) != FORMAT:
+        raise RecordError(f"{path} has format {config['format']}: the run is that of another planegraph; this one reads {FORMAT}")
     with damage_named(path, RecordError), torch.device("meta"):
         model = MODELS[config["model"]](nn.PlanEConfig.from_dict(config["config"]))
     return sum(p.numel() for p in model.parameters())
@@ -285,18 +298,36 @@ def read_record(folder: str | PathLike[str]) -> Record:
     facts, result = _read_json(folder / "record.json"), _read_json(folder / "result.json")
     if facts.get("name") != folder.name:
         raise RecordError(f"{folder / 'record.json'} is about {facts.get('name')!r}, not {folder.name!r}")
+    is_earlier = facts.get("model_format", 1) != FORMAT
     if facts.get("kind") == "measure":
-        return Record(folder, facts, result)
+        return Record(folder, facts, result, earlier={} if is_earlier else None)
     if facts.get("kind") != "train":
         raise RecordError(f"{folder / 'record.json'}: kind must be train or measure; found {facts.get('kind')!r}")
     if not (folder / "settings.yaml").is_file():
         raise RecordError(f"{folder / 'settings.yaml'} is missing")
-    settings = load_settings(folder / "settings.yaml")
+    settings, earlier = _read_settings(folder / "settings.yaml", is_earlier)
     rows = _read_csv(folder / "log.csv")
     if not rows or tuple(rows[0]) != LOG:
         raise RecordError(f"{folder / 'log.csv'} must begin with the columns {', '.join(LOG)}")
     log = [dict(zip(LOG, row, strict=True)) for row in _numbers(folder / "log.csv", LOG, rows[1:])]
-    return Record(folder, facts, result, settings, log, _read_predictions(folder / "predictions.csv"))
+    return Record(folder, facts, result, settings, log, _read_predictions(folder / "predictions.csv"), earlier)
+
+
+def _read_settings(path: Path, is_earlier: bool) -> tuple[RunSettings, dict[str, Any] | None]:
+    """The settings and None; or, as this planegraph may not know those of an earlier model, the others and these as they are written."""
+    if not is_earlier:
+        return load_settings(path), None
+    values = read_yaml(path)
+    return RunSettings.from_dict(values | {"model": {}}), dict(values["model"])
+
+
+def has_record(root: str | PathLike[str], name: str) -> bool:
+    """Whether there is a record of this name by today's model, sound or broken."""
+    path = Path(root) / name / "record.json"
+    try:
+        return path.is_file() and _read_json(path).get("model_format", 1) == FORMAT
+    except RecordError:  # which reading the record says
+        return True
 
 
 def checked_record(folder: str | PathLike[str]) -> Record:

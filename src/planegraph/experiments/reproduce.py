@@ -22,7 +22,7 @@ from ..train.settings import RunSettings, load_settings
 from ..train.tasks import task_of
 from .configs import load_config
 from .published import MEASURE_NAMES, TABLE_NAMES, config_names_of, nodes_of
-from .records import Record, checked_record, write_measure, write_record
+from .records import Record, checked_record, has_record, write_measure, write_record
 from .tables import with_spread
 
 
@@ -65,9 +65,8 @@ def names_of(table: str, only: str | None = None) -> list[str]:
 
 
 def finished_record(plan: Plan, name: str) -> Record | None:
-    """The record, if a finished one is there; a broken one is an error."""
-    folder = plan.records / name
-    return checked_record(folder) if (folder / "record.json").is_file() else None
+    """The record, if a finished one of today's model is there; a broken one is an error."""
+    return checked_record(plan.records / name) if has_record(plan.records, name) else None
 
 
 def check_overrides(names: Sequence[str], plan: Plan) -> None:
@@ -124,7 +123,7 @@ def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
     stacks: dict[str, list[str]] = {}
     for name in names:
         key = name
-        wanted = plan.again or not (plan.records / name / "record.json").is_file()
+        wanted = plan.again or not has_record(plan.records, name)
         if wanted and name not in MEASURE_NAMES and device != "cpu":
             settings = _settings(name, plan)
             if isinstance(settings.options.get("target"), str):

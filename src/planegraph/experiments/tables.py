@@ -10,6 +10,7 @@ import html
 import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ of a table (docs/experiments.md).
 Our figure is that of the test part at the epoch that was best on validation: mean ± standard deviation over n seeds or folds. The test
 part is looked at once, after the last epoch, and never selects anything. Times are those
 of the run, all seeds together, from set-up to test; imports are not counted, nor what a killed process had done since its checkpoint.
+Figures "by an earlier model" are from before the model's equations changed; they are shown until the row is run again, and do not count.
 """
 
 
@@ -175,7 +177,7 @@ def _ours(table: Table, record: Record) -> str:
 
 def _about(record: Record, link: str) -> list[str]:
     """Settings, parameters, time and place, and where it is."""
-    return [brief(record.settings), f"{record.facts['parameters']:,}", _time(record), _link(record, link)]
+    return [brief(record.settings, record.earlier), f"{record.facts['parameters']:,}", _time(record), _link(record, link)]
 
 
 def _further(records: Sequence[Record], link: str) -> str:
@@ -207,6 +209,8 @@ def _measured(measure: Measured, record: Record | None, reason: str, link: str) 
 def _measure_verdict(measure: Measured, record: Record | None, reason: str) -> Verdict:
     if record is None:
         return Verdict("not run", f"not run{': ' + reason if reason else ''}")
+    if record.earlier is not None:
+        return Verdict("earlier model", "measured with an earlier model")
     rows = record.result["rows"]
     if measure.name == "tiger":
         largest = next((row for row in rows if row["graph"] == "25k"), None)
@@ -266,26 +270,39 @@ _BARS = {"tiger": f"bar, 25k: preprocessing under {TIGER_BAR:g} s", "expressiven
 # ---- text ------------------------------------------------------------------------------------------------------------------------
 
 
-def brief(settings: RunSettings) -> str:
-    """The settings in a line.
+def brief(settings: RunSettings, earlier: Mapping[str, Any] | None = None) -> str:
+    """The settings in a line; ``earlier``: those of the model, if it was an earlier one.
 
     >>> brief(RunSettings("p3r", model={"hidden": 32}))
-    'width 32, 3 layers, pe 16, norm none; 100 epochs, batch 256, adam 0.001, constant'
+    'width 32, 3 layers, pe 16, norm batch, residual, graph_scale 20; 100 epochs, batch 256, adam 0.001, constant'
     """
-    from ..nn.config import PlanEConfig
-
-    model, plain, train = PlanEConfig(**settings.model), PlanEConfig(), settings.train
-    shown = ("hidden", "layers", "pos_dim", "norm", "node_features", "edge_features", "outputs")
-    words = [f"width {model.hidden}, {model.layers} layers, pe {model.pos_dim}, norm {model.norm}"]
-    for name, value in model.to_dict().items():
-        if name not in shown and value != getattr(plain, name):
-            words.append(f"no {name}" if value is False else name if value is True else f"{name} {value}")
+    train = settings.train
+    words = _words_of_model(settings.model) if earlier is None else [_words(name, value) for name, value in earlier.items()]
     rate = (
         f"{train.epochs} epochs, batch {train.batch_size}, {train.optimizer} {train.lr:g}, {type(train.schedule).__name__.lower()}"
     )
     extra = [f"{name} {getattr(train, name):g}" for name in ("weight_decay", "clip", "ema") if getattr(train, name)]
     extra += [train.precision] if train.precision != "float32" else []
     return "; ".join([", ".join(words), ", ".join([rate, *extra])])
+
+
+def _words_of_model(model: Mapping[str, Any]) -> list[str]:
+    """Sizes, norm, residual and scale always, the others where they are not the defaults."""
+    from ..nn.config import PlanEConfig
+
+    config, plain = PlanEConfig(**model), PlanEConfig()
+    always = ("hidden", "layers", "pos_dim", "norm", "residual", "graph_scale")
+    others = [f.name for f in fields(config) if f.name not in always and getattr(config, f.name) != getattr(plain, f.name)]
+    return [_words(name, getattr(config, name)) for name in (*always, *others)]
+
+
+def _words(name: str, value: object) -> str:
+    if name == "layers":
+        return f"{value} layers"
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    short = {"hidden": "width", "pos_dim": "pe"}.get(name, name)
+    return f"{short} {value:g}" if isinstance(value, float) else f"{short} {value}"
 
 
 def with_spread(mean: float, std: float, count: int, digits: int = 4) -> str:

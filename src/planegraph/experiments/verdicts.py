@@ -11,7 +11,8 @@ from .published import Published, Table
 from .records import Record
 
 Kind = Literal[
-    "reached", "reached by fewer seeds", "missed", "shown", "incomplete", "other settings", "not judged", "not run", "not the paper's order"
+    "reached", "reached by fewer seeds", "missed", "shown", "incomplete", "earlier model", "other settings", "not judged", "not run",
+    "not the paper's order"
 ]  # fmt: skip
 
 
@@ -37,6 +38,8 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
         return Verdict("not run", f"not run{': ' + reason if reason else ''}")
     said, lanes = _against_bar(table, row, figure(table, record)[0]), len(record.result["lanes"])
     before = f"{said.text}, but " if said.text else ""
+    if record.earlier is not None:
+        return Verdict("earlier model", f"by an earlier model{': ' + said.text if said.text else ''}")
     few = lanes < row.repeats
     others = [o for o in record.overrides if not (few and o.startswith("train.seeds="))]
     if others:
@@ -93,9 +96,11 @@ def _against_bar(table: Table, row: Published, mean: float) -> Verdict:
 def judge_order(table: Table, records: Mapping[str, Record]) -> Verdict:
     """Whether the figures of an ordered table come in the paper's order, as they must, whatever bars they reach one by one.
 
-    It is reached only by rows that count one by one, too: none of them by other settings or by fewer seeds.
+    It is reached only by rows that count one by one, too: none of them by other settings or by fewer seeds. Rows of an earlier model are
+    as if they had not been run: models are not compared with each other.
     """
-    means = {row.name: figure(table, records[row.name])[0] for row in table.rows if row.name in records}
+    today = [row for row in table.rows if row.name in records and records[row.name].earlier is None]
+    means = {row.name: figure(table, records[row.name])[0] for row in today}
     wrong = out_of_order(table, means)
     if wrong:
         return Verdict("not the paper's order", "; ".join(wrong))

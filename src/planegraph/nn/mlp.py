@@ -48,7 +48,9 @@ class MLP(nn.Module):
             Linear(part, inner, replicas, bias=norm == "none" and k == 0, fan_in=sum(widths)) for k, part in enumerate(widths)
         )
         self.last = Linear(inner, outputs, replicas, bias=norm == "none" or not ends)
-        self.norms = nn.ModuleList(make_norm(norm, size, replicas) for size in ([inner, outputs] if ends else [inner]) if norm != "none")
+        self.norms = nn.ModuleList(
+            make_norm(norm, size, replicas) for size in ([inner, outputs] if ends else [inner]) if norm != "none"
+        )
         self.ends, self.dropout = ends, make_dropout(dropout, replicas)
 
     def forward(

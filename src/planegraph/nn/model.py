@@ -27,7 +27,9 @@ from .norm import set_momentum
 from .reset import reset_parts
 from .structure import Structure
 
-_FORMAT = 2
+FORMAT = 2
+"""Of saved models; it grows when the function of the same settings changes."""
+
 _SETTINGS = "planegraph"
 
 
@@ -184,7 +186,7 @@ class GraphModel(nn.Module):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
-        settings = {"model": type(self).__name__, "format": _FORMAT, "config": self.config.to_dict()}
+        settings = {"model": type(self).__name__, "format": FORMAT, "config": self.config.to_dict()}
         weights = safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings)})
         replace_files({folder / "model.safetensors": weights, folder / "config.json": json.dumps(settings, indent=2) + "\n"})
 
@@ -198,8 +200,8 @@ class GraphModel(nn.Module):
             name, version, config = settings["model"], settings["format"], settings["config"]
         except Exception as error:  # the library raises errors of its own for damaged files
             raise FormatError(f"{file} does not hold a saved model: {error}") from error
-        if version != _FORMAT:
-            raise FormatError(f"{file} has format {version}; this planegraph reads {_FORMAT}")
+        if version != FORMAT:
+            raise FormatError(f"{file} has format {version}; this planegraph reads {FORMAT}")
         if name != cls.__name__:
             raise FormatError(f"{file} is a {name}; use {name}.from_pretrained")
         try:

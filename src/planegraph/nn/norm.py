@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import Norm
-from .ops.norm_relu import EPS, NormReLU
+from .ops.norm_relu import EPS, norm_relu
 
 MOMENTUM = 0.1
 
@@ -49,8 +49,7 @@ class BatchNorm(nn.Module):
         if not self.training:
             scale = self.weight * torch.rsqrt(self.running_var + EPS)
             return torch.addcmul((self.bias - self.running_mean * scale).unsqueeze(-2), x, scale.unsqueeze(-2)).relu()
-        real = None if mask is None else mask.unsqueeze(-1).to(x.dtype)
-        out, mean, variance, count = NormReLU.apply(x, real, self.weight.unsqueeze(-2), self.bias.unsqueeze(-2))
+        out, mean, variance, count = norm_relu(x, mask, self.weight, self.bias)
         self._remember(mean, variance, count)
         return out
 
@@ -58,8 +57,8 @@ class BatchNorm(nn.Module):
         some, several = (count > 0).to(mean.dtype), (count > 1).to(mean.dtype)
         unbiased = variance * count / (count - 1).clamp(min=1)
         with torch.no_grad():
-            self.running_mean += (self.momentum * some * (mean - self.running_mean.unsqueeze(-2))).squeeze(-2)
-            self.running_var += (self.momentum * several * (unbiased - self.running_var.unsqueeze(-2))).squeeze(-2)
+            self.running_mean += self.momentum * some * (mean - self.running_mean)
+            self.running_var += self.momentum * several * (unbiased - self.running_var)
 
     def extra_repr(self) -> str:
         return str(self.weight.shape[-1])

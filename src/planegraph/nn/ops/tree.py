@@ -6,10 +6,11 @@ Rows of two kinds, a and b; the children of an a row are b rows, and the other w
     y_r = \mathrm{relu}\big( W_2 \, \mathrm{relu}( x_r + W_1 \textstyle\sum_{c \in \chi(r)} m_c ) + b_2 \big), \qquad
     m_c = y_c \text{ of an a row}, \quad m_c = \log(1 + y_c) \text{ of a b row},
 
-that is, MLP(input + sum over the children), x being the first map of the input alone. A message passes the same maps at every level of a
-tree; were they to stretch it, it would grow exponentially with the depth, and a model of shallow trees would fail on the first deep one. The
-logarithm, once a round, keeps that from happening however far the maps stretch: it is the identity on small messages, and what it is given
-can be read off what it gives, so nothing is lost. (y is not negative.)
+that is, MLP(input + sum over the children), x being the first map of the input alone.
+
+A message passes the same maps at every level of a tree. Were they to stretch it, it would grow exponentially with the depth, and a model of
+shallow trees would fail on the first deep one. The logarithm, once a round, keeps that from happening however far the maps stretch. It is
+the identity on small messages, and its argument can be read off its value, so nothing is lost. (y is not negative.)
 
 Slices of rows are computed one after the other and written in place; the gradient is taken by hand, so that the gradient of a weight is
 one product over all levels instead of one per level. O(rows * width^2). On CUDA a slice is one kernel, and many narrow slices are one.

@@ -19,8 +19,8 @@ _BLOCK = 4096  # elements that one program adds up
 
 @triton.jit
 def _products_kernel(
-    a, b, out, sums, rows, width, k, a_replica, a_row, b_replica, b_row, chunk, SUMS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+    a, b, out, sums, rows, width, k, a_replica, a_row, b_replica, b_row, chunk, SUMS: tl.constexpr, DOT: tl.constexpr,
+    PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
     """Of each chunk of rows: a^T b, and the sums of a."""
     replica = tl.program_id(1).to(tl.int64)

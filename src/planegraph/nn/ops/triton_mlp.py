@@ -1,9 +1,10 @@
 r"""The MLP with batch norms on CUDA, so that each row is read and written about once per linear map.
 
-One kernel multiplies, adds what is gathered from tables, and takes the moments of the result by chunks of rows; the next makes the scale
-and offset of the norm of them, activates, relu(scale x + offset), and multiplies again. Backwards one kernel norms the gradient, multiplies it by the weight, takes
-it past the ReLU before, and collects both the gradient of the weight and the sums that the norm before needs. With z the input of a norm,
-c = z - mean, s = 1 / sqrt(variance + eps), w its weight and g the gradient past its ReLU, over n real rows:
+One kernel multiplies, adds what is gathered from tables, and takes the moments of the result by chunks of rows. The next makes the scale
+and offset of the norm of them, activates, relu(scale x + offset), and multiplies again. Backwards, one kernel norms the gradient,
+multiplies it by the weight, takes it past the ReLU before, and collects both the gradient of the weight and the sums that the norm before
+needs. With z the input of a norm, c = z - mean, s = 1 / sqrt(variance + eps), w its weight and g the gradient past its ReLU, over n real
+rows:
 
     dz = w s ( g - sum(g) / n - c s^2 sum(g c) / n ),    dw = s sum(g c),    db = sum(g).
 
@@ -43,14 +44,17 @@ _PROGRAMS, _PROGRAMS_BACK = 264, 132  # about so many share the rows: two, and o
 
 @triton.jit
 def _times(
-    product, x, w, replica, row, inside, rows, k, width, DOT: tl.constexpr, PRECISION: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr
+    product, x, w, replica, row, inside, rows, k, width, DOT: tl.constexpr, PRECISION: tl.constexpr, INNER: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """product + x w^T."""
     column = tl.arange(0, COLUMNS)
     for start in range(0, k, INNER):
         inner = start + tl.arange(0, INNER)
         known = inner < k
-        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & known[None, :], other=0.0).to(tl.float32)
+        value = tl.load(
+            x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & known[None, :], other=0.0
+        ).to(tl.float32)
         weight = w + replica * width * k + column[None, :] * k + inner[:, None]
         weight = tl.load(weight, mask=known[:, None] & (column < width)[None, :], other=0.0)
         product = tl.dot(value.to(DOT), weight.to(DOT), product, input_precision=PRECISION)
@@ -87,8 +91,8 @@ def _store_moments(partial, replica, column, known, width, count, about, first, 
 @triton.jit
 def _first_kernel(
     x0, x1, x2, w0, w1, w2, t0, t1, i0, i1, mask, z, partial, rows, width, k0, k1, k2, t0_rows, t1_rows, i0_replica, i1_replica,
-    chunk, DENSE: tl.constexpr, TABLES: tl.constexpr, HAS_MASK: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
-    INNER: tl.constexpr, COLUMNS: tl.constexpr,
+    chunk, DENSE: tl.constexpr, TABLES: tl.constexpr, HAS_MASK: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr,
+    ROWS: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """z = x_0 w_0^T + ... + rows of tables, and the moments of each chunk of rows."""
     replica = tl.program_id(1).to(tl.int64)
@@ -177,9 +181,10 @@ def _statistics_kernel(
 
 @triton.jit
 def _last_kernel(
-    x, moments, norm_weight, norm_bias, running_mean, running_var, statistics, w, bias, mask, z, partial, rows, k, width, chunks,
-    momentum, chunk, HAS_BIAS: tl.constexpr, MOMENTS: tl.constexpr, HAS_MASK: tl.constexpr, EPSILON: tl.constexpr,
-    CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr,
+    x, moments, norm_weight, norm_bias, running_mean, running_var, statistics, w, bias, mask, z, partial, rows, k, width,
+    chunks, momentum, chunk, HAS_BIAS: tl.constexpr, MOMENTS: tl.constexpr, HAS_MASK: tl.constexpr, EPSILON: tl.constexpr,
+    CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """z = relu(norm(x)) w^T, plus a bias or with the moments of each chunk of rows."""
     replica = tl.program_id(1).to(tl.int64)
@@ -187,7 +192,9 @@ def _last_kernel(
     inner = tl.arange(0, INNER)
     known = column < width
     within = inner < k
-    weight = tl.load(w + replica * width * k + column[None, :] * k + inner[:, None], mask=within[:, None] & known[None, :], other=0.0)
+    weight = tl.load(
+        w + replica * width * k + column[None, :] * k + inner[:, None], mask=within[:, None] & known[None, :], other=0.0
+    )
     weight = weight.to(DOT)
     scale, offset = _norm(moments, norm_weight, norm_bias, running_mean, running_var, statistics, replica, inner, within, chunks, k,
                           momentum, tl.program_id(0) == 0, EPSILON, CHUNKS)  # fmt: skip
@@ -200,13 +207,17 @@ def _last_kernel(
     for begin in range(start, stop, ROWS):
         row = begin + tl.arange(0, ROWS)
         inside = row < stop
-        value = tl.load(x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & within[None, :], other=0.0).to(tl.float32)
+        value = tl.load(
+            x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & within[None, :], other=0.0
+        ).to(tl.float32)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
         value = relu(value * scale[None, :] + offset[None, :])
         product = tl.dot(value.to(DOT), weight, input_precision=PRECISION)
         if HAS_BIAS:
             product += tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :]
-        tl.store(z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=inside[:, None] & known[None, :])
+        tl.store(
+            z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=inside[:, None] & known[None, :]
+        )
         if MOMENTS:
             if begin == start:
                 about = tl.sum(tl.where((row == start)[:, None], product, 0.0), 0)
@@ -283,13 +294,13 @@ def _sums_kernel(
 
 @triton.jit
 def _back_kernel(
-    gradient, index, z, mask, statistics, sums, of_norm, x, x_statistics, weight, dz, dx, dw, db, partial, rows, gradient_rows, width,
-    k, index_replica, replicas, chunks, chunk, HAS_INDEX: tl.constexpr, NORM: tl.constexpr, PAST_RELU: tl.constexpr,
+    gradient, index, z, mask, statistics, sums, of_norm, x, x_statistics, weight, dz, dx, dw, db, partial, rows, gradient_rows,
+    width, k, index_replica, replicas, chunks, chunk, HAS_INDEX: tl.constexpr, NORM: tl.constexpr, PAST_RELU: tl.constexpr,
     HAS_MASK: tl.constexpr, HAS_X: tl.constexpr, ACTIVATE: tl.constexpr, WANT_DX: tl.constexpr, STORE_DZ: tl.constexpr,
-    HAS_BIAS: tl.constexpr, CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr,
-    COLUMNS: tl.constexpr,
+    HAS_BIAS: tl.constexpr, CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
+    INNER: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """dz from the gradient, then dx = dz w, past the ReLU of x if x is activated, and of each chunk of rows dz^T x and sums for x's norm."""
+    """dz from the gradient, then dx = dz w, past the ReLU of x if x is activated; of each chunk of rows dz^T x, and sums for x's norm."""
     replica = tl.program_id(1).to(tl.int64)
     column = tl.arange(0, COLUMNS)
     inner = tl.arange(0, INNER)
@@ -297,7 +308,9 @@ def _back_kernel(
     within = inner < k
     number = replica * tl.num_programs(0) + tl.program_id(0)
     if WANT_DX:
-        w = tl.load(weight + replica * width * k + column[:, None] * k + inner[None, :], mask=known[:, None] & within[None, :], other=0.0)
+        w = tl.load(
+            weight + replica * width * k + column[:, None] * k + inner[None, :], mask=known[:, None] & within[None, :], other=0.0
+        )
         w = w.to(DOT)
     if NORM:
         every = tl.arange(0, CHUNKS)
@@ -617,8 +630,8 @@ class _MLP(torch.autograd.Function):
         last = _Gradient(gradient)
         if ends:
             last = _before_norm(gradient, None if call.into is None else call.into.columns.index, *ends, call.mask)
-        shapes = [w.shape for w in (weight, *ws)]
-        together = torch.empty(sum(s == weight.shape for s in shapes), *_of_chunks(weight, call.rows), dtype=torch.float32, device=z1.device)
+        alike = 1 + sum(w.shape == weight.shape for w in ws)  # weights whose gradients are added up in one go
+        together = torch.empty(alike, *_of_chunks(weight, call.rows), dtype=torch.float32, device=z1.device)
         rooms = iter(together)
         back = _back(last, call.rows, call.mask, z1, weight, s1, bias=not ends, dw=next(rooms))
         first = _Gradient(back.dx, None, z1, s1, back.sums, past_relu=True)

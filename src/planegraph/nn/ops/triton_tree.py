@@ -40,8 +40,9 @@ def _weight(w, replica, width, TRANSPOSED: tl.constexpr, DOT: tl.constexpr, COLU
 
 @triton.jit
 def _up(
-    x, below, begin, end, w_into, w_last, into, last, bias, hidden, out, start, stop, replica, total, total_below, width, bounds_replica,
-    HAS_BOUNDS: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    x, below, begin, end, w_into, w_last, into, last, bias, hidden, out, start, stop, replica, total, total_below, width,
+    bounds_replica, HAS_BOUNDS: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr,
+    PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Rows of one kind: ``hidden`` and ``out`` from ``x`` and the children in ``below``."""
     column = tl.arange(0, COLUMNS)
@@ -79,9 +80,9 @@ def _up(
 
 @triton.jit
 def _down(
-    own, parent, d_above, w_into, w_last, into, last, y, hidden, up, g, d, start, stop, replica, total, total_above, width, parent_replica,
-    HAS_OWN: tl.constexpr, HAS_PARENT: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
+    own, parent, d_above, w_into, w_last, into, last, y, hidden, up, g, d, start, stop, replica, total, total_above, width,
+    parent_replica, HAS_OWN: tl.constexpr, HAS_PARENT: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr,
+    DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Rows of one kind: the gradients ``up``, ``g`` and ``d`` from those of the parents, ``d_above``, and from outside, ``own``."""
     column = tl.arange(0, COLUMNS)
@@ -157,8 +158,8 @@ def _forward_kernel(
 
 @triton.jit
 def _backward_kernel(
-    levels, first, count, gradient, parent_a, parent_b, into_a, last_a, into_b, last_b, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a,
-    d_b, up_a, up_b, rows_a, rows_b, width, stride_a, stride_b, PARENT_OF_A: tl.constexpr, DO_A: tl.constexpr,
+    levels, first, count, gradient, parent_a, parent_b, into_a, last_a, into_b, last_b, hidden_a, hidden_b, y_a, m_b, g_a, g_b,
+    d_a, d_b, up_a, up_b, rows_a, rows_b, width, stride_a, stride_b, PARENT_OF_A: tl.constexpr, DO_A: tl.constexpr,
     DO_B: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):  # fmt: skip
