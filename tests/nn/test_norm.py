@@ -7,6 +7,15 @@ import torch
 from torch.nn import functional as F
 
 from planegraph.nn.norm import BatchNorm, set_momentum
+from planegraph.nn.ops import norm_relu as module
+
+
+@pytest.fixture(params=["core", "torch"], autouse=True)
+def method(request, monkeypatch) -> str:
+    """In the core, as on the CPU, and in torch operations, as on other devices."""
+    if request.param == "torch":
+        monkeypatch.setattr(module, "_InCore", module._InTorch)
+    return request.param
 
 
 def made(width: int, replicas: int | None = None) -> BatchNorm:
@@ -107,3 +116,40 @@ def test_first_values_and_momentum():
     set_momentum(holder, 0.5)
     norm(torch.full((4, 3), 2.0, dtype=torch.float64))
     assert norm.running_mean.tolist() == [1.0] * 3
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("replicas", [None, 2])
+def test_rows_and_columns_apart(replicas, dtype):
+    """Inputs and gradients that are views."""
+    norm, lead = made(3, replicas).to(dtype), () if replicas is None else (replicas,)
+    x = torch.randn(*lead, 11, 3, dtype=dtype)
+    direction = torch.randn(*lead, 11, 3, dtype=dtype)
+    found = []
+    for apart in (False, True):
+        one, way = (t.mT.contiguous().mT if apart else t for t in (x, direction))
+        one = one.detach().requires_grad_()
+        out = norm(one)
+        found.append([out, *torch.autograd.grad(out, (one, norm.weight, norm.bias), way)])
+    for a, b in zip(*found, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_no_rows_or_one(rows):
+    norm, start = made(4), made(4)
+    x = torch.randn(rows, 4, dtype=torch.float64, requires_grad=True)
+    out = norm(x)
+    torch.testing.assert_close(out, norm.bias.relu().expand(rows, 4))
+    gradient, *_ = torch.autograd.grad(out.sum(), (x, norm.weight, norm.bias))
+    assert not gradient.any()
+    torch.testing.assert_close(norm.running_var, start.running_var)
+
+
+def test_nan_is_kept():
+    """A model that has diverged must not look well."""
+    x = torch.randn(6, 3)
+    x[2, 1] = torch.nan
+    out = BatchNorm(3)(x)
+    assert out[:, 1].isnan().all()
+    assert torch.isfinite(out[:, [0, 2]]).all()
