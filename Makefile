@@ -5,7 +5,7 @@ JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 60
 BUILD ?= build
 comma := ,
-PYTEST_ARGS ?=
+PYTEST_ARGS ?= -n $(JOBS)
 
 BIN := $(VENV)/bin
 PY := $(BIN)/python
