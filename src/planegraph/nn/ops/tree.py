@@ -9,8 +9,9 @@ Rows of two kinds, a and b; the children of an a row are b rows, and the other w
 that is, MLP(input + sum over the children), x being the first map of the input alone.
 
 A message passes the same maps at every level of a tree. Were they to stretch it, it would grow exponentially with the depth, and a model of
-shallow trees would fail on the first deep one. The logarithm, once a round, keeps that from happening however far the maps stretch. It is
-the identity on small messages, and its argument can be read off its value, so nothing is lost. (y is not negative.)
+shallow trees would fail on the first deep one. The logarithm, once a round, keeps values from growing so, however far the maps stretch. It
+is the identity on small messages, and its argument can be read off its value, so nothing is lost. (y is not negative.) Gradients do not
+grow with the depth while weights are about as large as at the start; where they are many times larger, they may.
 
 Slices of rows are computed one after the other and written in place; the gradient is taken by hand, so that the gradient of a weight is
 one product over all levels instead of one per level. O(rows * width^2). On CUDA a slice is one kernel, and many narrow slices are one.
