@@ -1,7 +1,8 @@
 """The running-time table: TIGER-Alaska's graphs, from edge lists to packed arrays, then epochs of BasePlanE and GIN by turns.
 
 An epoch is one training step on a batch of two copies of the graph, as in the paper's code: the next batch, forward, mean squared error,
-backward, Adam; one layer, width 32, no norm. Preprocessing runs on one core. All figures are medians of wall times; on a CPU with one thread.
+backward, Adam; one layer, width 32, no norm. Preprocessing runs on one core. All figures are medians of wall times; on a CPU with one
+thread.
 """
 
 from __future__ import annotations
