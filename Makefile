@@ -43,7 +43,7 @@ $(VENV)/.package: $(VENV)/.torch pyproject.toml CMakeLists.txt $(CORE) $(FOLDERS
 
 setup: $(VENV)/.package  ## virtual environment, dependencies, build
 
-demo: setup  ## train BasePlanE and GIN side by side on built-in data, about two minutes
+demo: setup  ## train BasePlanE and GIN side by side on built-in data, a few minutes
 	$(PY) examples/demo.py
 
 test: setup cpp-test  ## the default tests

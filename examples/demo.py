@@ -1,4 +1,4 @@
-"""The main job on built-in data: BasePlanE and GIN learn to tell nine graphs apart, side by side. `make demo`, about two minutes.
+"""The main job on built-in data: BasePlanE and GIN learn to tell nine graphs apart, side by side. `make demo`, three to four minutes.
 
 The nine connected cubic planar graphs on 10 nodes look alike to message passing: every node has three neighbours. Both models are trained
 on the ten folds of P3R by configs/p3r-baseplane.yaml and configs/p3r-gin.yaml, each in a process of its own, which is `planegraph train`;
