@@ -42,10 +42,19 @@ Norm<Float> norm_at(const NormAt& of, i64 rows, i64 width) {
           at<const Float>(of[2]), at<const Float>(of[3]), at<Float>(of[4]), at<Float>(of[5])};
 }
 
-i64 norm_relu_at(const NormAt& of, i64 rows, i64 width, double eps, std::uintptr_t y, std::uintptr_t variance, bool is_double) {
+/// Addresses of the running mean and variance.
+using RunningAt = std::array<std::uintptr_t, 2>;
+
+template <class Float>
+i64 norm_relu_of(const NormAt& of, i64 rows, i64 width, double eps, const RunningAt& running, double momentum, std::uintptr_t y) {
+  const Running<Float> averages{at<Float>(running[0]), at<Float>(running[1]), static_cast<Float>(momentum)};
+  return norm_relu<Float>(norm_at<Float>(of, rows, width), static_cast<Float>(eps), averages, at<Float>(y));
+}
+
+i64 norm_relu_at(const NormAt& of, i64 rows, i64 width, double eps, const RunningAt& running, double momentum, std::uintptr_t y,
+                 bool is_double) {
   nb::gil_scoped_release release;
-  if (is_double) return norm_relu<double>(norm_at<double>(of, rows, width), eps, at<double>(y), at<double>(variance));
-  return norm_relu<float>(norm_at<float>(of, rows, width), static_cast<float>(eps), at<float>(y), at<float>(variance));
+  return (is_double ? norm_relu_of<double> : norm_relu_of<float>)(of, rows, width, eps, running, momentum, y);
 }
 
 void norm_relu_gradient_at(const NormAt& of, i64 rows, i64 width, i64 n, std::uintptr_t gradient, std::uintptr_t dx, std::uintptr_t dw,
@@ -65,8 +74,9 @@ void norm_relu_gradient_at(const NormAt& of, i64 rows, i64 width, i64 n, std::ui
 void bind_sums(nb::module_& m) {
   m.def("sum_rows", &sum_rows_at, "x"_a, "x_stride"_a, "index"_a, "begin"_a, "end"_a, "rows"_a, "width"_a, "y"_a, "y_stride"_a,
         "is_double"_a, "add"_a, "y = A x (or y += A x) on tensors given by their addresses.");
-  m.def("norm_relu", &norm_relu_at, "norm"_a, "rows"_a, "width"_a, "eps"_a, "y"_a, "variance"_a, "is_double"_a,
-        "y = relu(batch norm of x); gives the number of real rows. norm: addresses of x, mask, weight, bias, mean, inverse.");
+  m.def("norm_relu", &norm_relu_at, "norm"_a, "rows"_a, "width"_a, "eps"_a, "running"_a, "momentum"_a, "y"_a, "is_double"_a,
+        "y = relu(batch norm of x); gives the number of real rows. norm: addresses of x, mask, weight, bias, mean, inverse; running: of "
+        "the running mean and variance.");
   m.def("norm_relu_gradient", &norm_relu_gradient_at, "norm"_a, "rows"_a, "width"_a, "n"_a, "gradient"_a, "dx"_a, "dw"_a, "db"_a,
         "is_double"_a, "Its gradient.");
 }

@@ -20,9 +20,17 @@ struct Norm {
   Float *mean, *inverse;  // inverse is s
 };
 
-/// Fills y, mean, inverse and variance; returns n. Rows that are not real are normed too, but do not count.
+/// Averages over the batches, which move towards each new value by `momentum` of the difference.
 template <class Float>
-i64 norm_relu(const Norm<Float>& norm, Float eps, Float* y, Float* variance);
+struct Running {
+  Float *mean, *variance;
+  Float momentum;
+};
+
+/// Fills y, mean and inverse; returns n. Rows that are not real are normed too, but do not count. The running variance is that of a
+/// sample, over n - 1: it stays as it was if n < 2, and the running mean if n < 1.
+template <class Float>
+i64 norm_relu(const Norm<Float>& norm, Float eps, const Running<Float>& running, Float* y);
 
 /// Fills dx (0 at rows that are not real), dw and db from the gradient of y.
 template <class Float>

@@ -53,7 +53,7 @@ def cubic(copies: int = 10) -> Task:
 def small(task: str = "counting", model_class: str = "BasePlanE", **train) -> RunSettings:
     """Settings of a run that takes a moment."""
     settings = RunSettings(task, model={"hidden": 8, "layers": 2, "pos_dim": 4, "norm": "none"}, model_class=model_class)
-    values = {"epochs": 4, "batch_size": 10, "lr": 0.01, "save_seconds": 0} | train
+    values = {"epochs": 4, "batch_size": 10, "lr": 0.01, "schedule": "constant", "clip": None, "save_seconds": 0} | train
     return settings.from_dict(settings.to_dict() | {"train": settings.to_dict()["train"] | values})
 
 

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from .config import Norm
-from .ops.norm_relu import EPS, norm_relu
+from .ops.norm_relu import EPS, Running, norm_relu
 
 MOMENTUM = 0.1
 
@@ -49,16 +49,7 @@ class BatchNorm(nn.Module):
         if not self.training:
             scale = self.weight * torch.rsqrt(self.running_var + EPS)
             return torch.addcmul((self.bias - self.running_mean * scale).unsqueeze(-2), x, scale.unsqueeze(-2)).relu()
-        out, mean, variance, count = norm_relu(x, mask, self.weight, self.bias)
-        self._remember(mean, variance, count)
-        return out
-
-    def _remember(self, mean: Tensor, variance: Tensor, count: Tensor) -> None:
-        some, several = (count > 0).to(mean.dtype), (count > 1).to(mean.dtype)
-        unbiased = variance * count / (count - 1).clamp(min=1)
-        with torch.no_grad():
-            self.running_mean += self.momentum * some * (mean - self.running_mean)
-            self.running_var += self.momentum * several * (unbiased - self.running_var)
+        return norm_relu(x, mask, self.weight, self.bias, Running(self.running_mean, self.running_var, self.momentum))
 
     def extra_repr(self) -> str:
         return str(self.weight.shape[-1])

@@ -69,6 +69,7 @@ def train(
     """
     device = chosen_device(device)
     folder = Path(out)
+    settings = settings.for_graphs(max((len(part.ids) for part in task.parts() if part.name == "train"), default=0))
     if tensorboard:
         summary_writer()  # an error now, if it is not there
     task.dataset.verify()  # nothing is trained on damaged tables

@@ -85,7 +85,7 @@ class Step(Constant):
 
 @dataclass(frozen=True)
 class Cosine(Constant):
-    """Up in a straight line over ``warmup`` epochs, then down to ``min_lr`` along half a cosine; changes at every step.
+    """Up in a straight line over ``warmup`` epochs, or half of them all, then down to ``min_lr`` along half a cosine; at every step.
 
     >>> [round(rate, 2) for epoch in range(4) for rate in Cosine(warmup=1).rates(1.0, {}, epoch, 4, 2)]
     [0.5, 1.0, 1.0, 0.93, 0.75, 0.5, 0.25, 0.07]
@@ -96,7 +96,7 @@ class Cosine(Constant):
     min_lr: float = 0.0
 
     def rates(self, lr: float, memory: Memory, epoch: int, epochs: int, steps: int) -> list[float]:
-        warm, total, floor = self.warmup * steps, epochs * steps, min(self.min_lr, lr)
+        warm, total, floor = min(self.warmup, epochs / 2) * steps, epochs * steps, min(self.min_lr, lr)
 
         def rate(step: int) -> float:
             if step < warm:

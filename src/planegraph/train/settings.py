@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 
 from ..nn.config import PlanEConfig
 from .errors import SettingsError
-from .schedules import Constant, Schedule, schedule_from_dict, schedule_to_dict
+from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
 
 Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "tf32", "bf16", "float64"]
@@ -27,12 +27,15 @@ _FROM_TASK = ("node_features", "edge_features", "outputs")
 
 @dataclass(frozen=True)
 class TrainSettings:
-    """How a model is trained.
+    """How a model is trained. The defaults suit a first run on some hundred to some ten thousand molecules.
 
     Args:
-        epochs, batch_size: graphs in a step of one process; the last batch of an epoch has what is left.
+        epochs: passes over the training graphs.
+        batch_size: graphs in a step of one process; the last batch of an epoch has what is left. None: by the number of training graphs,
+            see :func:`batch_size_for`.
         optimizer, lr, weight_decay: of Adam (added to the gradient) or AdamW (taken from the weights).
-        schedule: how the rate changes: constant, plateau, step or cosine (see schedules.py).
+        schedule: how the rate changes: constant, plateau, step or cosine (see schedules.py); by default up over five epochs, then down
+            along a cosine.
         clip: the largest norm of the gradient of one seed; None: any.
         ema: decay of an average of the weights, which is then what is validated and tested; None: no average. After t steps the decay
             is (1 + t) / (10 + t) at most, so that a short run does not average its first weights.
@@ -47,12 +50,12 @@ class TrainSettings:
     """
 
     epochs: int = 100
-    batch_size: int = 256
+    batch_size: int | None = None
     optimizer: Optimizer = "adam"
     lr: float = 1e-3
     weight_decay: float = 0.0
-    schedule: Schedule = field(default_factory=Constant)
-    clip: float | None = None
+    schedule: Schedule = field(default_factory=lambda: Cosine(warmup=5.0))
+    clip: float | None = 1.0
     ema: float | None = None
     seed: int = 0
     seeds: int = 1
@@ -62,8 +65,10 @@ class TrainSettings:
     save_seconds: float = 30.0
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("batch_size", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
+        for name, least in (("epochs", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
             _integer(f"train.{name}", getattr(self, name), least)
+        if self.batch_size is not None:
+            _integer("train.batch_size", self.batch_size, 1)
         if self.seeds > _MOST_SEEDS:
             raise SettingsError(
                 f"train.seeds must be at most {_MOST_SEEDS}; found {self.seeds}. Further seeds are another run, with another train.seed"
@@ -81,6 +86,15 @@ class TrainSettings:
         _one_of("train.precision", self.precision, get_args(Precision))
         if not isinstance(self.together, bool):
             raise SettingsError(f"train.together must be true or false; found {self.together!r}")
+
+
+def batch_size_for(graphs: int) -> int:
+    """A good size of batches for so many training graphs: the power of two next to the square root, from 64 to 256.
+
+    >>> [batch_size_for(n) for n in (500, 10_000, 40_000, 10**6)]
+    [64, 128, 256, 256]
+    """
+    return min(max(2 ** round(math.log2(max(graphs, 1)) / 2), 64), 256)
 
 
 @dataclass(frozen=True)
@@ -143,6 +157,12 @@ class RunSettings:
             raise SettingsError("task is missing: the settings must name it")
         given = {name: value for name, value in given.items() if value is not None}
         return cls(**given, train=TrainSettings(**train))
+
+    def for_graphs(self, graphs: int) -> RunSettings:
+        """With what depends on the number of training graphs filled in."""
+        if self.train.batch_size is not None:
+            return self
+        return replace(self, train=replace(self.train, batch_size=batch_size_for(graphs)))
 
     def with_overrides(self, overrides: Iterable[str]) -> RunSettings:
         """With settings replaced, each given as ``key.key=value``; the value is read as YAML."""

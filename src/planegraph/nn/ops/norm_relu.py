@@ -7,7 +7,7 @@ dx = w s ( g - sum(g) / n - c s^2 sum(g c) / n ), dw = s sum(g c), db = sum(g).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,19 +17,27 @@ from ... import _core
 EPS = 1e-5
 
 
-def norm_relu(x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The values, and the mean, the variance and the number of rows behind them, which have no gradient.
+class Running(NamedTuple):
+    """Averages over the batches (..., width), which move towards each new value by ``momentum`` of the difference."""
+
+    mean: Tensor
+    variance: Tensor
+    momentum: float
+
+
+def norm_relu(x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, running: Running) -> Tensor:
+    """The values; ``running`` moves on, in place: the variance as that of a sample, over n - 1, and only where n is large enough.
 
     Shapes:
-        x (..., rows, width), mask (..., rows) or None, weight and bias (..., width) -> x's, (..., width) twice, (..., 1)
+        x (..., rows, width), mask (..., rows) or None, weight and bias (..., width) -> x's
     """
     in_core = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
-    return (_InCore if in_core else _InTorch).apply(x, mask, weight, bias)
+    return (_InCore if in_core else _InTorch).apply(x, mask, weight, bias, running)
 
 
 class _InTorch(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, running: Running) -> Tensor:
         real = None if mask is None else mask.unsqueeze(-1).to(x.dtype)
         w, b = weight.unsqueeze(-2), bias.unsqueeze(-2)
         n = x.new_full((*x.shape[:-2], 1, 1), float(x.shape[-2])) if real is None else real.sum(-2, keepdim=True)
@@ -41,11 +49,12 @@ class _InTorch(torch.autograd.Function):
         out = torch.addcmul(b, c, w * s).relu_()
         ctx.save_for_backward(c, out, real, w, s, at_least_one)
         mean, var, n = mean.squeeze(-2), var.squeeze(-2), n.squeeze(-1)
-        ctx.mark_non_differentiable(mean, var, n)
-        return out, mean, var, n
+        running.mean.lerp_(mean, running.momentum * (n > 0).to(x.dtype))
+        running.variance.lerp_(var * (n / (n - 1).clamp(min=1)), running.momentum * (n > 1).to(x.dtype))
+        return out
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         c, out, real, w, s, n = ctx.saved_tensors
         g = torch.ops.aten.threshold_backward(gradient, out, 0)
         if real is not None:
@@ -54,7 +63,7 @@ class _InTorch(torch.autograd.Function):
         dx = torch.addcmul(g, c, along * (s * s / -n)).sub_(total / n).mul_(w * s)
         if real is not None:
             dx *= real
-        return dx, None, (s * along).squeeze(-2), total.squeeze(-2)
+        return dx, None, (s * along).squeeze(-2), total.squeeze(-2), None
 
 
 def _sum(x: Tensor, real: Tensor | None) -> Tensor:
@@ -63,29 +72,27 @@ def _sum(x: Tensor, real: Tensor | None) -> Tensor:
 
 class _InCore(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, running: Running) -> Tensor:
         x, weight, bias = x.contiguous(), weight.contiguous(), bias.contiguous()
         mask = None if mask is None else mask.contiguous()
-        out, (mean, var, inverse) = torch.empty_like(x), weight.new_empty(3, *weight.shape)
-        n = x.new_empty(*x.shape[:-2], 1)
-        for at, number, y, v in zip(
-            _norms(x, mask, weight, bias, mean, inverse), n.view(-1, 1), _each(out, 2), _each(var, 1), strict=True
-        ):
-            number[0] = _core.norm_relu(at, *x.shape[-2:], EPS, y, v, x.dtype == torch.float64)
-        ctx.save_for_backward(x, mask, weight, bias, mean, inverse, n)
-        ctx.mark_non_differentiable(mean, var, n)
-        return out, mean, var, n
+        out, (mean, inverse) = torch.empty_like(x), weight.new_empty(2, *weight.shape)
+        averages = zip(_each(running.mean, 1), _each(running.variance, 1), strict=True)
+        norms = zip(_norms(x, mask, weight, bias, mean, inverse), averages, _each(out, 2), strict=True)
+        double = x.dtype == torch.float64
+        ctx.counts = [_core.norm_relu(norm, *x.shape[-2:], EPS, means, running.momentum, y, double) for norm, means, y in norms]
+        ctx.save_for_backward(x, mask, weight, bias, mean, inverse)
+        return out
 
     @staticmethod
     @torch.autograd.function.once_differentiable
-    def backward(ctx: Any, gradient: Tensor, *_: Tensor) -> tuple[Tensor | None, ...]:
-        x, mask, weight, bias, mean, inverse, n = ctx.saved_tensors
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        x, mask, weight, bias, mean, inverse = ctx.saved_tensors
         gradient, dx = gradient.contiguous(), torch.empty_like(x)
         dw, db = torch.empty_like(weight), torch.empty_like(bias)
         each = _each(gradient, 2), _each(dx, 2), _each(dw, 1), _each(db, 1)
-        for at, number, *to in zip(_norms(x, mask, weight, bias, mean, inverse), n.view(-1).tolist(), *each, strict=True):
-            _core.norm_relu_gradient(at, *x.shape[-2:], int(number), *to, x.dtype == torch.float64)
-        return dx, None, dw, db
+        for norm, n, *to in zip(_norms(x, mask, weight, bias, mean, inverse), ctx.counts, *each, strict=True):
+            _core.norm_relu_gradient(norm, *x.shape[-2:], n, *to, x.dtype == torch.float64)
+        return dx, None, dw, db, None
 
 
 def _each(x: Tensor, dims: int) -> list[int]:
