@@ -153,3 +153,19 @@ def test_nan_is_kept():
     out = BatchNorm(3)(x)
     assert out[:, 1].isnan().all()
     assert torch.isfinite(out[:, [0, 2]]).all()
+
+
+@pytest.mark.parametrize("method", ["core"], indirect=True)
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_equal_columns_stay_equal(dtype):
+    """Bit for bit, however many there are: all versions of a loop must round alike, as addresses decide which one computes a row."""
+    for width in range(2, 41):
+        norm = BatchNorm(width).to(dtype)
+        torch.nn.init.constant_(norm.weight, 0.7)
+        torch.nn.init.constant_(norm.bias, 0.3)
+        torch.manual_seed(width)
+        x, direction = (column.repeat(1, width) for column in torch.randn(2, 200, 1, dtype=dtype))
+        out = norm(x.requires_grad_())
+        gradients = torch.autograd.grad(out, (x, norm.weight, norm.bias), direction)
+        for t in (out, norm.running_mean, norm.running_var, *gradients):
+            assert torch.equal(t, t[..., :1].expand_as(t)), width

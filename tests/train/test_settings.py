@@ -2,9 +2,12 @@ from __future__ import annotations
 
 import pytest
 
-from planegraph.train import RunSettings, TrainSettings, load_settings, save_settings
+from planegraph.train import RunSettings, TrainSettings, load_settings, save_settings, train
 from planegraph.train.errors import SettingsError
 from planegraph.train.schedules import Cosine, Plateau, Step
+from planegraph.train.settings import batch_size_for
+
+from .tasks import regression
 
 
 def test_a_saved_file_gives_the_same_settings(tmp_path):
@@ -86,3 +89,18 @@ def test_a_key_that_is_there_twice(tmp_path):
 def test_no_settings_are_the_defaults(tmp_path):
     (tmp_path / "a.yaml").write_text("task: zinc\ntrain:\nmodel:\n")
     assert load_settings(tmp_path / "a.yaml") == RunSettings("zinc")
+
+
+def test_batch_sizes_by_the_number_of_graphs(tmp_path):
+    """Filled in when a run begins, and kept, so that a resumed run has the same; a size that was said stays."""
+    assert [batch_size_for(n) for n in (0, 1, 72, 5_000, 10_000, 40_000, 10**7)] == [64, 64, 64, 64, 128, 256, 256]
+    settings = RunSettings("counting", model={"hidden": 8, "layers": 1}).with_overrides(["train.epochs=1"])
+    assert settings.with_overrides(["train.batch_size=7"]).for_graphs(10_000).train.batch_size == 7
+    result = train(regression(), settings, tmp_path / "run", device="cpu")
+    assert load_settings(tmp_path / "run" / "settings.yaml").train.batch_size == 64
+    assert train(regression(), settings, tmp_path / "run", device="cpu", resume=True) == result
+
+
+def test_a_short_run_warms_up_for_half_of_it():
+    rates = TrainSettings(epochs=4).schedule.rates(1.0, {}, 1, 4, 2)
+    assert rates[-1] == 1.0
