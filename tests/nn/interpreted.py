@@ -25,10 +25,10 @@ from planegraph.nn.mlp import MLP
 from planegraph.nn.ops import incidence, linear, mlp, tree
 from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
 from planegraph.nn.ops.mlp import At
-from planegraph.nn.ops.tree import Maps, bottom_up
+from planegraph.nn.ops.tree import Maps
 
 from .test_sums import random_choice, random_rows, random_segments
-from .test_trees import block_cut_forest, random_inputs, spqr_forest, stacked
+from .test_trees import INSIDE, block_cut_forest, fast, random_inputs, spqr_forest, stacked
 
 torch.set_num_threads(1)
 torch.set_float32_matmul_precision("highest")
@@ -307,9 +307,10 @@ FORESTS = {  # levels narrower and wider than one program, and empty ones
 }
 
 
+@INSIDE
 @pytest.mark.parametrize("replicas", [None, 2])
 @pytest.mark.parametrize(("name", "width"), [*((name, 16) for name in FORESTS), ("SPQR, narrow", 20), ("block-cut, narrow", 64)])
-def test_trees(name, width, replicas, calls):
+def test_trees(name, width, replicas, inside, calls):
     g = torch.Generator().manual_seed(width)
     forests = [FORESTS[name](g) for _ in range(replicas or 1)]
     inputs = [random_inputs(forest, width, g) for forest in forests]
@@ -317,12 +318,12 @@ def test_trees(name, width, replicas, calls):
     if replicas:
         given = [torch.stack(x).detach().requires_grad_() for x in zip(*inputs, strict=True)]
         trees = stacked([forest.tree for forest in forests])
-    names = ("x_a", "x_b", "into_a", "last_a", "bias_a", "into_b", "last_b", "bias_b")
+    names = ("h_a", "x_b", *(f"{kind} {name}" for kind in "ab" for name in Maps._fields))
 
     def run(dtype: torch.dtype, small: float = 1.0) -> Values:
-        sizes = [small, small, *[width**-0.5, width**-0.5, small] * 2]
+        sizes = [small, small, *[width**-0.5, small] * 4]
         leaves = [(x.detach() * size).to(dtype).requires_grad_() for x, size in zip(given, sizes, strict=True)]
-        out = bottom_up(trees, *leaves[:2], Maps(*leaves[2:5]), Maps(*leaves[5:]))
+        out = fast(trees, *leaves, inside=inside)
         return with_gradients(out, dict(zip(names, leaves, strict=True)))
 
     assert_same(run, again=name == "block-cut")
@@ -359,8 +360,8 @@ def test_nan_is_kept():
     assert MLP(16, 16, "batch")(bad, into=into).isnan().any()
     g = torch.Generator().manual_seed(0)
     forest = FORESTS["SPQR, narrow"](g)
-    x_a, x_b, *maps = (t.detach().float() for t in random_inputs(forest, 16, g))
-    assert bottom_up(forest.tree, x_a * float("nan"), x_b, Maps(*maps[:3]), Maps(*maps[3:])).isnan().all()
+    h_a, h_b, *maps = (t.detach().float() for t in random_inputs(forest, 16, g))
+    assert fast(forest.tree, h_a * float("nan"), h_b, *maps, inside=True).isnan().all()
 
 
 # ---- whole models -----------------------------------------------------------------------------------------------------------------

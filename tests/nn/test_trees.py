@@ -107,27 +107,28 @@ FORESTS = {
 }
 
 
-def plain(forest: Forest, x_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
-    """y of all a rows, one row after another."""
-    a, b = Maps(*maps[:3]), Maps(*maps[3:])
+def plain(forest: Forest, h_a: Tensor, x_b: Tensor, *maps: Tensor, inside: bool) -> Tensor:
+    """y of all a rows, one row after another; x_b is h_b (``inside``) or p_b."""
+    a, b = Maps(*maps[:4]), Maps(*maps[4:])
 
-    def mlp(x: Tensor, below: list[Tensor], m: Maps) -> Tensor:
-        total = sum(below, start=torch.zeros_like(x))
-        return (m.last @ (x + m.into @ total).relu() + m.bias).relu()
+    def mlp(h: Tensor, below: list[Tensor], m: Maps, p: Tensor | None = None) -> Tensor:
+        inner = m.first @ sum(below, start=h) + m.first_bias
+        return (m.last @ (inner if p is None else inner + p).relu() + m.last_bias).relu()
 
     y: dict[int, Tensor] = {}
     messages: dict[int, Tensor] = {}
     for level in forest.tree.levels:
         for r in range(*level.b):
-            messages[r] = torch.log(1 + mlp(x_b[r], [y[c] for c in forest.below_b.get(r, [])], b))
+            below = [y[c] for c in forest.below_b.get(r, [])]
+            messages[r] = torch.log(1 + (mlp(x_b[r], below, b) if inside else mlp(torch.zeros_like(x_b[r]), below, b, x_b[r])))
         for r in range(*level.a):
-            y[r] = mlp(x_a[r], [messages[c] for c in forest.below_a.get(r, [])], a)
-    return torch.stack([y[r] for r in range(forest.rows_a)]) if forest.rows_a else x_a[:0]
+            y[r] = mlp(h_a[r], [messages[c] for c in forest.below_a.get(r, [])], a)
+    return torch.stack([y[r] for r in range(forest.rows_a)]) if forest.rows_a else h_a[:0]
 
 
 def random_inputs(forest: Forest, width: int, g: torch.Generator) -> list[Tensor]:
-    """x of both kinds, then the maps of both kinds."""
-    shapes = [(forest.rows_a, width), (forest.rows_b, width)] + 2 * [(width, width), (width, width), (width,)]
+    """h_a, h_b or p_b, then the maps of both kinds."""
+    shapes = [(forest.rows_a, width), (forest.rows_b, width)] + 4 * [(width, width), (width,)]
     return [torch.randn(shape, generator=g, dtype=torch.float64).requires_grad_() for shape in shapes]
 
 
@@ -142,17 +143,22 @@ def stacked(trees: list[Tree]) -> Tree:
     return Tree(trees[0].levels, *map(together, zip(*(tree[1:] for tree in trees), strict=True)))
 
 
-def fast(forest: Forest, x_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
-    return bottom_up(forest.tree, x_a, x_b, Maps(*maps[:3]), Maps(*maps[3:]))
+def fast(tree: Tree, h_a: Tensor, x_b: Tensor, *maps: Tensor, inside: bool) -> Tensor:
+    h_b, p_b = (x_b, None) if inside else (None, x_b)
+    return bottom_up(tree, h_a, h_b, Maps(*maps[:4]), Maps(*maps[4:]), p_b)
 
 
+INSIDE = pytest.mark.parametrize("inside", [True, False], ids=["h_b", "p_b"])
+
+
+@INSIDE
 @pytest.mark.parametrize("width", [1, 4, 17])
 @pytest.mark.parametrize("name", FORESTS)
-def test_same_as_plain_autograd(name, width):
+def test_same_as_plain_autograd(name, width, inside):
     g = torch.Generator().manual_seed(width)
     forest = FORESTS[name](g)
     inputs = random_inputs(forest, width, g)
-    found, expected = fast(forest, *inputs), plain(forest, *inputs)
+    found, expected = fast(forest.tree, *inputs, inside=inside), plain(forest, *inputs, inside=inside)
     torch.testing.assert_close(found, expected)
     weight = torch.randn(expected.shape, generator=g, dtype=torch.float64)
     wanted = torch.autograd.grad((weight * expected).sum(), inputs, allow_unused=True) if forest.rows_a else [None] * len(inputs)
@@ -160,15 +166,17 @@ def test_same_as_plain_autograd(name, width):
         torch.testing.assert_close(y, torch.zeros_like(x) if z is None else z)
 
 
+@INSIDE
 @pytest.mark.parametrize("name", FORESTS)
-def test_numerical_gradients(name):
+def test_numerical_gradients(name, inside):
     g = torch.Generator().manual_seed(5)
     forest = FORESTS[name](g)
-    assert torch.autograd.gradcheck(lambda *x: fast(forest, *x), random_inputs(forest, 2, g))
+    assert torch.autograd.gradcheck(lambda *x: fast(forest.tree, *x, inside=inside), random_inputs(forest, 2, g))
 
 
+@INSIDE
 @pytest.mark.parametrize("name", FORESTS)
-def test_replicas(name):
+def test_replicas(name, inside):
     """Each with trees and maps of its own; the levels are those of all."""
     g = torch.Generator().manual_seed(6)
     forests = [FORESTS[name](g) for _ in range(3)]
@@ -176,11 +184,11 @@ def test_replicas(name):
 
     tree = stacked([forest.tree for forest in forests])
     together = [torch.stack(x).detach().requires_grad_() for x in zip(*inputs, strict=True)]
-    found = bottom_up(tree, *together[:2], Maps(*together[2:5]), Maps(*together[5:]))
+    found = fast(tree, *together, inside=inside)
     weight = torch.randn(found.shape, generator=g, dtype=torch.float64)
     gradients = torch.autograd.grad((weight * found).sum(), together)
     for k, forest in enumerate(forests):
-        expected = fast(forest, *inputs[k])
+        expected = fast(forest.tree, *inputs[k], inside=inside)
         torch.testing.assert_close(found[k], expected)
         for x, y in zip(gradients, torch.autograd.grad((weight[k] * expected).sum(), inputs[k]), strict=True):
             torch.testing.assert_close(x[k], y)
@@ -189,10 +197,10 @@ def test_replicas(name):
 def test_inputs_must_have_the_rows_of_the_trees():
     g = torch.Generator().manual_seed(0)
     forest = FORESTS["block-cut"](g)
-    x_a, x_b, *maps = random_inputs(forest, 3, g)
-    for given in ((x_a[1:], x_b), (x_a, x_b[1:])):
+    h_a, h_b, *maps = random_inputs(forest, 3, g)
+    for given in ((h_a[1:], h_b), (h_a, h_b[1:])):
         with pytest.raises(ValueError, match="found a tensor of shape"):
-            fast(forest, *given, *maps)
+            fast(forest.tree, *given, *maps, inside=True)
 
 
 # ---- deep trees -------------------------------------------------------------------------------------------------------------------

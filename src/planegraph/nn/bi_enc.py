@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from .config import PlanEConfig
 from .mlp import MLP
 from .ops.linear import linear
-from .ops.tree import Maps, bottom_up
+from .ops.tree import bottom_up
 from .reset import reset_parts
 from .structure import Structure
 
@@ -33,14 +33,8 @@ class BiEnc(nn.Module):
         self.outer = MLP(d, d, "none", replicas)
 
     def forward(self, h_spqr: Tensor, s: Structure) -> Tensor:
-        child, theta = self.inner.first
-        h_block = bottom_up(
-            s.spqr_tree,
-            self.outer.first[0](h_spqr),
-            linear(s.child_positions, theta.weight, child.bias),
-            Maps(self.outer.first[0].weight, self.outer.last.weight, self.outer.last.bias),
-            Maps(child.weight, self.inner.last.weight, self.inner.last.bias),
-        )
+        theta = linear(s.child_positions, self.inner.first[1].weight)
+        h_block = bottom_up(s.spqr_tree, h_spqr, None, self.outer.maps, self.inner.maps, theta)
         return h_block[..., slice(*s.roots), :]
 
     def reset_parameters(self) -> None:

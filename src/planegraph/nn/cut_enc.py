@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from .config import PlanEConfig
 from .mlp import MLP
-from .ops.tree import Maps, bottom_up
+from .ops.tree import bottom_up
 from .reset import reset_parts
 from .structure import Structure
 
@@ -31,13 +31,8 @@ class CutEnc(nn.Module):
         self.outer = MLP(config.hidden, config.hidden, "none", replicas)
 
     def forward(self, h: Tensor, h_block: Tensor, s: Structure) -> Tensor:
-        return bottom_up(
-            s.block_cut_tree,
-            self.outer.first[0](s.node_cut.transposed @ h),
-            self.inner.first[0](h_block[..., : s.num_child_blocks, :]),
-            Maps(self.outer.first[0].weight, self.outer.last.weight, self.outer.last.bias),
-            Maps(self.inner.first[0].weight, self.inner.last.weight, self.inner.last.bias),
-        )
+        h_cut, h_child = s.node_cut.transposed @ h, h_block[..., : s.num_child_blocks, :]
+        return bottom_up(s.block_cut_tree, h_cut, h_child, self.outer.maps, self.inner.maps)
 
     def reset_parameters(self) -> None:
         """New weights for both MLPs."""

@@ -12,6 +12,7 @@ from .linear import Linear
 from .norm import make_norm
 from .ops.incidence import Incidence
 from .ops.mlp import At, mlp
+from .ops.tree import Maps
 from .reset import reset_parts
 
 
@@ -62,6 +63,11 @@ class MLP(nn.Module):
         """
         norms = [*self.norms, None, None][:2]
         return mlp(parts, self.first, norms[0], self.last, norms[1], self.ends, self.dropout, mask, into, plus)
+
+    @property
+    def maps(self) -> Maps:
+        """Both linear maps, for the recursions, where an MLP has no norms; of the first that of the first part."""
+        return Maps(self.first[0].weight, self.first[0].bias, self.last.weight, self.last.bias)
 
     def reset_parameters(self) -> None:
         """New weights; running averages start anew."""

@@ -14,6 +14,7 @@ from torch import Tensor
 
 from ..data.batch import PlanarBatch
 from ..datasets.task import Task
+from ..nn.ops.aside import gradients_aside
 from .distributed import World
 from .losses import graph_losses, step_loss
 from .state import State
@@ -42,7 +43,8 @@ class TrainingStep:
         state, weight = self.state, batch.attrs["weight"]
         losses = graph_losses(self.task, state.model(batch), self._wanted(batch.y))
         total = torch.where(weight > 0, losses, 0).sum(-1)
-        gradients = torch.autograd.grad(total.sum(), state.parameters, allow_unused=True, materialize_grads=True)
+        with gradients_aside(total.device):
+            gradients = torch.autograd.grad(total.sum(), state.parameters, allow_unused=True, materialize_grads=True)
         counts = weight.sum(-1).to(total.dtype)
         torch.cat([part.detach().reshape(-1) for part in (*gradients, total, counts)], out=self.sums)
 

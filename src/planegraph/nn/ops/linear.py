@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from .aside import aside
+
 try:
     from . import triton_linear
 except ImportError:  # no Triton: torch operations do
@@ -41,7 +43,8 @@ class _Affine(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
         of_x = gradient @ weight if ctx.needs_input_grad[0] else None
-        return of_x, *products([(gradient, x, ctx.needs_input_grad[2])])[0]
+        of_maps = aside(lambda: products([(gradient, x, ctx.needs_input_grad[2])]), [weight], gradient, x)
+        return of_x, *of_maps[0]
 
 
 def products(pairs: Sequence[tuple[Tensor, Tensor, bool]]) -> list[tuple[Tensor, Tensor | None]]:

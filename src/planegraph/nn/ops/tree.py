@@ -1,12 +1,13 @@
 r"""The recursion that BiEnc and CutEnc share: two MLPs by turns, bottom-up through all trees of a batch.
 
-Rows of two kinds, a and b; the children of an a row are b rows, and the other way round. With W_1, W_2 and b_2 of its own kind, a row is
+Rows of two kinds, a and b; the children of an a row are b rows, and the other way round. With the maps W_1, b_1, W_2, b_2 of its own kind
+a row is
 
 .. math::
-    y_r = \mathrm{relu}\big( W_2 \, \mathrm{relu}( x_r + W_1 \textstyle\sum_{c \in \chi(r)} m_c ) + b_2 \big), \qquad
-    m_c = y_c \text{ of an a row}, \quad m_c = \log(1 + y_c) \text{ of a b row},
+    y_r = \mathrm{relu}\Big( W_2 \, \mathrm{relu}\big( W_1 ( h_r + \textstyle\sum_{c \in \chi(r)} m_c ) + b_1 + p_r \big) + b_2 \Big),
+    \qquad m_c = y_c \text{ of an a row}, \quad m_c = \log(1 + y_c) \text{ of a b row}.
 
-that is, MLP(input + sum over the children), x being the first map of the input alone.
+b rows have either h or p: p is what the first map gives for a part of a concatenation that does not come from below.
 
 A message passes the same maps at every level of a tree. Were they to stretch it, it would grow exponentially with the depth, and a model of
 shallow trees would fail on the first deep one. The logarithm, once a round, keeps values from growing so, however far the maps stretch. It
@@ -25,6 +26,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from .aside import aside
 from .incidence import Rows, sum_rows
 from .linear import products
 
@@ -59,58 +61,65 @@ class Tree(NamedTuple):
 
 
 class Maps(NamedTuple):
-    """W_1 and W_2 (..., width, width) and b_2 (..., width) of one kind."""
+    """Both linear maps of one kind: weights (..., width, width) and biases (..., width)."""
 
-    into: Tensor
+    first: Tensor
+    first_bias: Tensor
     last: Tensor
-    bias: Tensor
+    last_bias: Tensor
 
 
-def bottom_up(tree: Tree, x_a: Tensor, x_b: Tensor, a: Maps, b: Maps) -> Tensor:
-    """y of all a rows (..., rows, width)."""
-    for x, rows in ((x_a, tree.children_of_a.count), (x_b, tree.parent_of_b.shape[-1])):
+def bottom_up(tree: Tree, h_a: Tensor, h_b: Tensor | None, a: Maps, b: Maps, p_b: Tensor | None = None) -> Tensor:
+    """y of all a rows (..., rows, width); of h_b and p_b one is given."""
+    x_b = p_b if h_b is None else h_b
+    for x, rows in ((h_a, tree.children_of_a.count), (x_b, tree.parent_of_b.shape[-1])):
         if x.shape[-2] != rows:
             raise ValueError(f"the trees have {rows} rows; found a tensor of shape {tuple(x.shape)}")
-    return _BottomUp.apply(tree, x_a, x_b, *a, *b)
+    return _BottomUp.apply(tree, h_b is not None, h_a, x_b, *a, *b)
 
 
 class _BottomUp(torch.autograd.Function):
+    """``inside``: x_b is h_b, otherwise p_b."""
+
     @staticmethod
-    def forward(ctx: Any, tree: Tree, x_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
-        a, b = Maps(*maps[:3]), Maps(*maps[3:])
-        hidden_a, hidden_b, y_a, m_b = (torch.empty_like(x, memory_format=torch.contiguous_format) for x in (x_a, x_b, x_a, x_b))
-        if triton_tree is not None and triton_tree.can_fuse(x_a):
-            triton_tree.forward(tree, x_a, x_b, a, b, hidden_a, hidden_b, y_a, m_b)
+    def forward(ctx: Any, tree: Tree, inside: bool, h_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
+        a, b = Maps(*maps[:4]), Maps(*maps[4:])
+        # of both kinds: h plus what comes from the children, what the first ReLU gives, what is told to the parent
+        total_a, total_b, hidden_a, hidden_b, y_a, m_b = (
+            torch.empty_like(x, memory_format=torch.contiguous_format) for x in (h_a, x_b, h_a, x_b, h_a, x_b)
+        )
+        if triton_tree is not None and triton_tree.can_fuse(h_a):
+            triton_tree.forward(tree, inside, h_a, x_b, a, b, total_a, total_b, hidden_a, hidden_b, y_a, m_b)
         else:
             for level in tree.levels:
-                _up(level.b, x_b, y_a, tree.children_of_b, b, hidden_b, m_b)
+                _up(level.b, x_b, inside, y_a, tree.children_of_b, b, total_b, hidden_b, m_b)
                 _part(m_b, level.b).log1p_()
-                _up(level.a, x_a, m_b, tree.children_of_a, a, hidden_a, y_a)
-        ctx.tree = tree
-        ctx.save_for_backward(hidden_a, hidden_b, y_a, m_b, *maps)
+                _up(level.a, h_a, True, m_b, tree.children_of_a, a, total_a, hidden_a, y_a)
+        ctx.tree, ctx.inside = tree, inside
+        ctx.save_for_backward(total_a, total_b, hidden_a, hidden_b, y_a, m_b, a.first, a.last, b.first, b.last)
         return y_a
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        hidden_a, hidden_b, y_a, m_b, *maps = ctx.saved_tensors
-        tree, a, b = ctx.tree, Maps(*maps[:3]), Maps(*maps[3:])
-        # of both kinds: the gradients before the last ReLU and before the first, and at each row the latter of its parent
-        g_a, g_b, d_a, d_b, up_a, up_b = (torch.empty_like(t) for t in (y_a, m_b, y_a, m_b, y_a, m_b))
+        total_a, total_b, hidden_a, hidden_b, y_a, m_b, *weights = ctx.saved_tensors
+        tree = ctx.tree
+        # of both kinds: the gradients before the last ReLU, before the first, and of what is inside the first map
+        g_a, g_b, d_a, d_b, u_a, u_b = (torch.empty_like(t) for t in (y_a, m_b, y_a, m_b, y_a, m_b))
         if triton_tree is not None and triton_tree.can_fuse(y_a):
-            triton_tree.backward(tree, gradient.contiguous(), a, b, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, up_a, up_b)
+            triton_tree.backward(tree, gradient.contiguous(), weights, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, u_a, u_b)
         else:
+            first_a, last_a, first_b, last_b = weights
             for level in reversed(tree.levels):
-                _down(level.a, gradient, tree.parent_of_a, d_b, b.into, up_a, g_a)
-                _through(level.a, g_a, y_a, hidden_a, a.last, d_a)
-                _down(level.b, None, tree.parent_of_b, d_a, a.into, up_b, g_b)
+                _down(level.a, gradient, tree.parent_of_a, u_b, g_a)
+                _through(level.a, y_a, hidden_a, first_a, last_a, g_a, d_a, u_a)
+                _down(level.b, None, tree.parent_of_b, u_a, g_b)
                 rows = _part(g_b, level.b)
                 rows *= torch.exp(-_part(m_b, level.b))
-                _through(level.b, g_b, m_b, hidden_b, b.last, d_b)
-        (into_a, _), last_a, (into_b, _), last_b = products(
-            [(up_b, m_b, False), (g_a, hidden_a, True), (up_a, y_a, False), (g_b, hidden_b, True)]
-        )
-        return None, d_a, d_b, into_a, *last_a, into_b, *last_b
+                _through(level.b, m_b, hidden_b, first_b, last_b, g_b, d_b, u_b)
+        pairs = [(d_a, total_a, True), (g_a, hidden_a, True), (d_b, total_b, True), (g_b, hidden_b, True)]
+        of_maps = aside(lambda: products(pairs), weights, *(t for pair in pairs for t in pair[:2]))
+        return None, None, u_a, u_b if ctx.inside else d_b, *(t for pair in of_maps for t in pair)
 
 
 def _part(x: Tensor, bounds: Bounds) -> Tensor:
@@ -121,38 +130,57 @@ def _rows(rows: Rows, bounds: Bounds) -> Rows:
     return Rows(*(None if t is None else t[..., bounds[0] : bounds[1]] for t in rows))
 
 
-def _times(x: Tensor, weight: Tensor, plus: Tensor, out: Tensor) -> Tensor:
-    """plus + x weight."""
-    return (torch.addmm if x.dim() == 2 else torch.baddbmm)(plus, x, weight, out=out)
-
-
-def _up(bounds: Bounds, x: Tensor, below: Tensor, children: Rows | None, maps: Maps, hidden: Tensor, y: Tensor) -> None:
-    """Fills ``hidden`` and ``y`` of some rows, given the messages of all rows below."""
+def _up(
+    bounds: Bounds,
+    x: Tensor,
+    inside: bool,
+    below: Tensor,
+    children: Rows | None,
+    maps: Maps,
+    total: Tensor,
+    hidden: Tensor,
+    y: Tensor,
+) -> None:
+    """Fills ``total``, ``hidden`` and ``y`` of some rows, given the messages of all rows below."""
     if bounds[0] == bounds[1]:
         return
-    total = _part(below, bounds) if children is None else sum_rows(below, _rows(children, bounds))
-    inner = _times(total, maps.into.mT, _part(x, bounds), _part(hidden, bounds)).relu_()
-    _times(inner, maps.last.mT, maps.bias.unsqueeze(-2), _part(y, bounds)).relu_()
-
-
-def _down(bounds: Bounds, own: Tensor | None, parent: Tensor | None, d: Tensor, into: Tensor, up: Tensor, g: Tensor) -> None:
-    """Fills ``g`` of some rows: the gradient from outside (``own``) and what comes from the parents, by W_1 of their kind."""
-    if bounds[0] == bounds[1]:
-        return
-    above, known = _part(up, bounds), d.shape[-2]
-    if parent is None:
-        above.copy_(_part(d, bounds)) if bounds[1] <= known else above.zero_()  # roots have no parent
+    sums, own = _part(total, bounds), _part(x, bounds)
+    if children is not None:
+        sum_rows(below, _rows(children, bounds), out=sums, base=own if inside else None)
+    elif inside:
+        torch.add(_part(below, bounds), own, out=sums)
     else:
-        of_rows = parent[..., bounds[0] : bounds[1]]
-        sum_rows(d, Rows(torch.where(of_rows < known, of_rows, -1)), out=above)
-    torch.matmul(above, into, out=_part(g, bounds)) if own is None else _times(above, into, _part(own, bounds), _part(g, bounds))
+        sums.copy_(_part(below, bounds))
+    inner = _affine(sums, maps.first, maps.first_bias, _part(hidden, bounds))
+    if not inside:
+        inner += own
+    _affine(inner.relu_(), maps.last, maps.last_bias, _part(y, bounds)).relu_()
 
 
-def _through(bounds: Bounds, g: Tensor, y: Tensor, hidden: Tensor, last: Tensor, d: Tensor) -> None:
-    """Takes ``g`` of some rows past the last ReLU, in place, and fills ``d``, the gradient before the first."""
+def _affine(x: Tensor, weight: Tensor, bias: Tensor, out: Tensor) -> Tensor:
+    """x W^T + b."""
+    return (torch.addmm if x.dim() == 2 else torch.baddbmm)(bias.unsqueeze(-2), x, weight.mT, out=out)
+
+
+def _down(bounds: Bounds, own: Tensor | None, parent: Tensor | None, above: Tensor, g: Tensor) -> None:
+    """Fills ``g`` of some rows: the gradient from outside (``own``) and from their parents (``above``)."""
     if bounds[0] == bounds[1]:
         return
-    rows = _part(g, bounds)
+    rows, known = _part(g, bounds), above.shape[-2]
+    mine = None if own is None else _part(own, bounds)
+    if parent is None:  # b row r is the parent of a row r; roots have none
+        torch.add(mine, _part(above, bounds), out=rows) if bounds[1] <= known else rows.copy_(mine)
+        return
+    of_rows = parent[..., bounds[0] : bounds[1]]
+    sum_rows(above, Rows(torch.where(of_rows < known, of_rows, -1)), out=rows, base=mine)
+
+
+def _through(bounds: Bounds, y: Tensor, hidden: Tensor, first: Tensor, last: Tensor, g: Tensor, d: Tensor, u: Tensor) -> None:
+    """Takes ``g`` of some rows past the last ReLU, in place, and fills ``d`` and ``u``."""
+    if bounds[0] == bounds[1]:
+        return
+    rows, before = _part(g, bounds), _part(d, bounds)
     rows *= _part(y, bounds) > 0
-    torch.matmul(rows, last, out=_part(d, bounds))
-    _part(d, bounds).mul_(_part(hidden, bounds) > 0)
+    torch.matmul(rows, last, out=before)
+    before *= _part(hidden, bounds) > 0
+    torch.matmul(before, first, out=_part(u, bounds))

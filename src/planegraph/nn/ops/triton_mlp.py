@@ -10,6 +10,7 @@ import torch
 import triton
 from torch import Tensor
 
+from .aside import aside
 from .incidence import Incidence, Rows
 from .norm_relu import EPS
 from .triton_linear import add_up, chunks_of
@@ -286,9 +287,11 @@ class _MLP(torch.autograd.Function):
             found = _back(first, call.rows, call.mask, store_dz=True)
         dts = [_to_table(found.dz, incidence.columns) for incidence in call.incidences]
         of_last = back.of_norm if ends else (None, back.db)
-        dw, *rest = add_up(together.flatten(0, 1)).unflatten(0, (-1, len(weight)))
-        rest = iter(rest)
-        dws = [next(rest) if d is None else add_up(d) for d in dws]
+        alone = [d for d in dws if d is not None]
+        added = aside(lambda: [add_up(d) for d in (together.flatten(0, 1), *alone)], [weight, *ws], together, *alone)
+        dw, *rest = added[0].unflatten(0, (-1, len(weight)))
+        rest, alone = iter(rest), iter(added[1:])
+        dws = [next(rest) if d is None else next(alone) for d in dws]
         return None, *dxs, *dws, *dts, *found.of_norm, dw, *of_last, gradient if wanted[-1] else None
 
 
