@@ -3,8 +3,8 @@
     python benchmarks/small.py                                          # the defaults, on all five sets
     python benchmarks/small.py esol --set train.lr=2e-3 --set model.layers=4
 
-The sets are CSV files with columns ``smiles``, ``target`` and a column per split (train, val, test), in the folder ``small`` of
-PLANEGRAPH_DATA. Targets that are numbers are standardised by mean and deviation of the file; their error is the root mean square, in the
+The sets are MoleculeNet's FreeSolv, ESOL, Lipophilicity, BACE and BBBP as CSV files with the columns ``smiles``, ``target`` and one for
+each split (random0 to random2, scaffold0 to scaffold2: train, val or test), in the folder ``small`` of PLANEGRAPH_DATA. Targets that are numbers are standardised by mean and deviation of the file; their error is the root mean square, in the
 file's units. Of classes the error is 1 - ROC-AUC. Every figure is that of the epoch which was best on validation.
 """
 
@@ -81,19 +81,23 @@ def measured(data: SmallSet, splits: list[str], overrides: list[str]) -> list[di
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("sets", nargs="*", default=SETS, help=f"of {', '.join(SETS)}")
+    parser.add_argument("sets", nargs="*", help=f"of {', '.join(SETS)}; all by default")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="overrides", help="as in planegraph train")
     parser.add_argument("--splits", default=",".join(SPLITS), help="the columns to be used, with commas")
     parser.add_argument("--seeds", type=int, default=1, help="weight seeds per split")
     parser.add_argument("--data", type=Path, default=os.environ.get("PLANEGRAPH_DATA"), help="the folder that holds small/")
     parser.add_argument("--json", type=Path, help="also write a line per run here")
     arguments = parser.parse_args()
+    sets, splits = arguments.sets or list(SETS), arguments.splits.split(",")
+    for wanted, known in ((sets, SETS), (splits, SPLITS)):
+        if unknown := [name for name in wanted if name not in known]:
+            parser.error(f"there is no {unknown[0]}; known: {', '.join(known)}")
     if arguments.data is None:
         parser.error("say where the data are: --data FOLDER, or the variable PLANEGRAPH_DATA")
     torch.set_num_threads(1)  # batches are small: threads would wait for each other
-    for name in arguments.sets:
+    for name in sets:
         data = SmallSet(Path(arguments.data) / "small" / f"{name}.csv")
-        rows = measured(data, arguments.splits.split(","), [*arguments.overrides, f"train.seeds={arguments.seeds}"])
+        rows = measured(data, splits, [*arguments.overrides, f"train.seeds={arguments.seeds}"])
         if arguments.json:
             with arguments.json.open("a") as file:
                 file.writelines(json.dumps(row | {"overrides": arguments.overrides}) + "\n" for row in rows)

@@ -43,6 +43,7 @@ def test_a_config_builds_its_model(name):
         model = model_class(settings)(config)
     assert sum(p.numel() for p in model.parameters()) > 1000
     assert differences(settings, name) == []
+    assert settings.train.batch_size is not None, "a record has a size, so a config must say it"
 
 
 def test_every_published_row_has_a_config():

@@ -1,12 +1,18 @@
-"""Gradients of weights aside: who waits for whom, with streams that only write down what is asked of them. tests/train has it on a GPU."""
+"""Gradients of weights aside: who waits for whom, with streams that only write down what is asked of them.
+
+tests/train/test_train_cuda.py has it on a GPU."""
 
 from __future__ import annotations
 
 from contextlib import nullcontext
 
+import numpy as np
 import pytest
 import torch
 
+import planegraph as pg
+from planegraph.data import PackedDataset, PlanarBatch
+from planegraph.nn import GCN, GIN, GINE, BasePlanE, Categorical, PlanEConfig
 from planegraph.nn.ops import aside as module
 from planegraph.nn.ops.aside import aside, gradients_aside
 
@@ -39,26 +45,17 @@ CUDA = torch.device("cuda")
 
 def test_on_a_cpu_it_is_computed_at_once():
     with gradients_aside(torch.device("cpu")):
-        assert aside(lambda: 3, [torch.zeros(2)]) == 3
+        assert aside(lambda: 3) == 3
         assert module._now is None
 
 
 def test_gradients_wait_for_what_they_read_and_the_end_for_them(waits):
     with gradients_aside(CUDA):
-        assert aside(lambda: "first", [torch.zeros(2)]) == "first"
-        assert aside(lambda: "second", [torch.zeros(2), torch.zeros(3)]) == "second"
+        assert aside(lambda: "first") == "first"
+        assert aside(lambda: "second") == "second"
         assert waits == [FORK, FORK]
     assert waits == [FORK, FORK, JOIN]
     assert module._now is None
-
-
-def test_a_weight_that_is_used_twice(waits):
-    """PyTorch adds its gradients up in the chain, which must wait for both."""
-    weight = torch.zeros(2)
-    with gradients_aside(CUDA):
-        aside(lambda: 1, [weight])
-        aside(lambda: 2, [torch.zeros(2), weight])
-        assert waits == [FORK, FORK, JOIN]
 
 
 def test_nothing_aside_is_not_waited_for(waits):
@@ -71,11 +68,54 @@ def test_nothing_aside_is_not_waited_for(waits):
 def test_what_is_read_stays_in_memory(waits):
     read = torch.zeros(4)
     with gradients_aside(CUDA):
-        aside(lambda: 1, [torch.zeros(2)], read)
+        aside(lambda: 1, read)
         assert any(kept is read for kept in module._now.kept)
 
 
 def test_it_ends_with_an_error_too(waits):
-    with pytest.raises(RuntimeError, match="no"), gradients_aside(CUDA):
-        raise RuntimeError("no")
+    with pytest.raises(ZeroDivisionError), gradients_aside(CUDA):
+        aside(lambda: 1 / 0)
+    assert waits == [FORK, JOIN]
     assert module._now is None
+
+
+VIEWS = {
+    "AccumulateGrad",
+    "TBackward0",
+    "TransposeBackward0",
+    "UnsqueezeBackward0",
+    "SqueezeBackward1",
+    "ViewBackward0",
+    "CatBackward0",
+}
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+@pytest.mark.parametrize("cls", [BasePlanE, GCN, GIN, GINE])
+def test_parameters_are_used_once_and_through_views_alone(cls, replicas):
+    """Otherwise PyTorch would read a gradient in the chain, which does not wait for it."""
+    graphs = pg.GraphBatch.from_graphs([pg.families.random_planar(12, 0.5, seed=1)])
+    x, edge_attr = np.zeros((graphs.num_nodes, 2), np.int32), np.zeros((graphs.num_edges, 1), np.int32)
+    dataset = PackedDataset.from_arrays(graphs, x=x, edge_attr=edge_attr)
+    config = PlanEConfig(
+        Categorical([3, 2]), Categorical([4]) if cls in (BasePlanE, GINE) else None, hidden=8, layers=2, features="ignore"
+    )
+    batch = dataset[:]
+    out = cls(config, replicas=replicas)(batch if replicas is None else PlanarBatch.stack([batch] * replicas))
+    readers, todo, seen = {}, [out.grad_fn], set()
+    while todo:
+        node = todo.pop()
+        for below, _ in node.next_functions:
+            if below is None:
+                continue
+            readers.setdefault(below, []).append(node)
+            if below not in seen:
+                seen.add(below)
+                todo.append(below)
+    leaves = [node for node in readers if node.name().endswith("AccumulateGrad")]
+    assert len(leaves) >= 10
+    for leaf in leaves:
+        node = leaf
+        while node.name().rpartition("::")[2] in VIEWS:
+            assert len(readers[node]) == 1, [reader.name() for reader in readers[node]]
+            (node,) = readers[node]

@@ -169,3 +169,20 @@ def test_equal_columns_stay_equal(dtype):
         gradients = torch.autograd.grad(out, (x, norm.weight, norm.bias), direction)
         for t in (out, norm.running_mean, norm.running_var, *gradients):
             assert torch.equal(t, t[..., :1].expand_as(t)), width
+
+
+@pytest.mark.parametrize("x_dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("running_dtype", [torch.float32, torch.float64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("apart", [False, True])
+def test_averages_of_other_types_and_layouts(x_dtype, running_dtype, apart):
+    """They move as those of float64 do, to the precision of the coarser type."""
+    torch.manual_seed(0)
+    norm, wide, x = BatchNorm(4, 3).to(x_dtype), BatchNorm(4, 3).double(), torch.randn(3, 20, 4, dtype=x_dtype)
+    for name in ("running_mean", "running_var"):
+        average = getattr(norm, name).to(running_dtype)
+        setattr(norm, name, average.mT.contiguous().mT if apart else average)
+    norm(x)
+    wide(x.double())
+    coarse = 0.05 if torch.bfloat16 in (x_dtype, running_dtype) else 1e-6
+    for name in ("running_mean", "running_var"):
+        torch.testing.assert_close(getattr(norm, name).double(), getattr(wide, name), rtol=coarse, atol=coarse)

@@ -203,6 +203,15 @@ def test_inputs_must_have_the_rows_of_the_trees():
             fast(forest.tree, *given, *maps, inside=True)
 
 
+def test_b_rows_have_h_or_p():
+    g = torch.Generator().manual_seed(0)
+    forest = FORESTS["SPQR"](g)
+    h_a, x_b, *maps = random_inputs(forest, 3, g)
+    for given in ((x_b, x_b), (None, None)):
+        with pytest.raises(ValueError, match="either h_b or p_b"):
+            bottom_up(forest.tree, h_a, given[0], Maps(*maps[:4]), Maps(*maps[4:]), given[1])
+
+
 # ---- deep trees -------------------------------------------------------------------------------------------------------------------
 
 DEEP = [("cut_enc", pg.families.path), ("bi_enc", pg.families.ladder)]

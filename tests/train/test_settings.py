@@ -28,6 +28,8 @@ def test_yaml_by_hand_and_overrides(tmp_path):
     assert changed.train.schedule == Step()
     assert changed.train.lr == 0.0005
     assert settings.with_overrides(["train.schedule.warmup=2"]).train.schedule == Cosine(warmup=2)
+    other = settings.with_overrides(["train.schedule.kind=plateau", "train.schedule.patience=5"])
+    assert other.train.schedule == Plateau(patience=5)
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,7 @@ def test_batch_sizes_by_the_number_of_graphs(tmp_path):
     assert [batch_size_for(n) for n in (0, 1, 72, 5_000, 10_000, 40_000, 10**7)] == [64, 64, 64, 64, 128, 256, 256]
     settings = RunSettings("counting", model={"hidden": 8, "layers": 1}).with_overrides(["train.epochs=1"])
     assert settings.with_overrides(["train.batch_size=7"]).for_graphs(10_000).train.batch_size == 7
+    assert settings.for_graphs(40_000, processes=3).train.batch_size == 86  # of each, about 256 together
     result = train(regression(), settings, tmp_path / "run", device="cpu")
     assert load_settings(tmp_path / "run" / "settings.yaml").train.batch_size == 64
     assert train(regression(), settings, tmp_path / "run", device="cpu", resume=True) == result

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
 
-from planegraph.train import group, train
+from planegraph.train import group, step, train
 from planegraph.train.log import read_log
 from planegraph.train.runner import Eager
 
@@ -49,6 +51,20 @@ def test_the_model_of_zinc(tmp_path, monkeypatch, norm, edges):
     zinc = ["residual=true", "graph_scale=24", "norm_momentum=0.02", "dropout=0.2"]  # 1 / 0.8 is exact in float32, too
     settings = small(**OPTIONS).with_overrides([f"model.{word}" for word in (f"norm={norm}", *zinc)])
     assert_captured_is_eager_is_cpu(tmp_path, monkeypatch, regression(edges=edges), settings)
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+@pytest.mark.parametrize("model_class", ["BasePlanE", "GCN", "GIN", "GINE"])
+def test_gradients_aside(tmp_path, monkeypatch, model_class, seeds):
+    """On a stream of their own or in the chain, gradients of weights are the same, bit for bit; in float32, by the kernels."""
+    task = regression(edges=model_class in ("BasePlanE", "GINE"))
+    settings = small(model_class=model_class, **OPTIONS | {"precision": "float32", "seeds": seeds}).with_overrides(
+        ["model.norm=batch"]
+    )
+    train(task, settings, tmp_path / "aside", device="cuda")
+    monkeypatch.setattr(step, "gradients_aside", lambda device: nullcontext())
+    train(task, settings, tmp_path / "chain", device="cuda")
+    np.testing.assert_array_equal(curve(tmp_path / "aside"), curve(tmp_path / "chain"))
 
 
 def test_targets_of_their_own(tmp_path):

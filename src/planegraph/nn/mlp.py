@@ -66,7 +66,7 @@ class MLP(nn.Module):
 
     @property
     def maps(self) -> Maps:
-        """Both linear maps, for the recursions, where an MLP has no norms; of the first that of the first part."""
+        """Weights and biases of an MLP without norms, as ``bottom_up`` takes them; of a concatenation, the first part's."""
         return Maps(self.first[0].weight, self.first[0].bias, self.last.weight, self.last.bias)
 
     def reset_parameters(self) -> None:

@@ -20,7 +20,7 @@ from .capture import Captured
 from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World
 from .errors import DivergedError
-from .lanes import Lane
+from .lanes import Lane, most_graphs
 from .metrics import evaluate
 from .models import make_models
 from .resuming import check_tensors
@@ -44,7 +44,7 @@ class Group:
     """Everything of the lanes that share each step."""
 
     def __init__(self, task: Task, settings: RunSettings, lanes: Sequence[Lane], device: torch.device, world: World) -> None:
-        self.born = time.monotonic()
+        self.born, settings = time.monotonic(), settings.for_graphs(most_graphs(lanes), world.size)
         self.task, self.settings, self.lanes, self.device, self.world = task, settings, list(lanes), device, world
         by_target = {target: task.of_target(target) for target in {lane.target for lane in lanes}}
         self.tasks = [by_target[lane.target] for lane in lanes]

@@ -72,6 +72,11 @@ def _whole(task: Task, split: Split, fold: int | None) -> dict[str, np.ndarray]:
     return {part: split[part] for part in PARTS}
 
 
+def most_graphs(lanes: Sequence[Lane]) -> int:
+    """The training graphs of the lane that has the most."""
+    return max(len(lane.split["train"]) for lane in lanes)
+
+
 def groups_of(lanes: Sequence[Lane], batch_size: int, together: bool) -> list[list[Lane]]:
     """The lanes that are trained together, in order of their first lane."""
     if not together:

@@ -28,7 +28,7 @@ from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World, chosen_device, joined
 from .errors import FolderError, Stopped
 from .group import Group
-from .lanes import Lane, groups_of, lane_name, lanes_of
+from .lanes import Lane, groups_of, lane_name, lanes_of, most_graphs
 from .log import Silent, TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
@@ -69,14 +69,15 @@ def train(
     """
     device = chosen_device(device)
     folder = Path(out)
-    settings = settings.for_graphs(max((len(part.ids) for part in task.parts() if part.name == "train"), default=0))
     if tensorboard:
         summary_writer()  # an error now, if it is not there
     task.dataset.verify()  # nothing is trained on damaged tables
     with joined(device) as world, _precision(settings.train.precision):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
-        groups = groups_of(lanes_of(task, settings.train), settings.train.batch_size * world.size, settings.train.together)
+        lanes = lanes_of(task, settings.train)
+        settings = settings.for_graphs(most_graphs(lanes), world.size)
+        groups = groups_of(lanes, settings.train.batch_size * world.size, settings.train.together)
         done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
         left = world.same(min(done) < settings.train.epochs)
         kept = None if left else world.same(_kept_result(folders))

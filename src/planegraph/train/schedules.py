@@ -85,7 +85,7 @@ class Step(Constant):
 
 @dataclass(frozen=True)
 class Cosine(Constant):
-    """Up in a straight line over ``warmup`` epochs, or half of them all, then down to ``min_lr`` along half a cosine; at every step.
+    """Up in a straight line over ``warmup`` epochs, at most half of the run, then down to ``min_lr`` along half a cosine, step by step.
 
     >>> [round(rate, 2) for epoch in range(4) for rate in Cosine(warmup=1).rates(1.0, {}, epoch, 4, 2)]
     [0.5, 1.0, 1.0, 0.93, 0.75, 0.5, 0.25, 0.07]

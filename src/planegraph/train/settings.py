@@ -158,11 +158,11 @@ class RunSettings:
         given = {name: value for name, value in given.items() if value is not None}
         return cls(**given, train=TrainSettings(**train))
 
-    def for_graphs(self, graphs: int) -> RunSettings:
+    def for_graphs(self, graphs: int, processes: int = 1) -> RunSettings:
         """With what depends on the number of training graphs filled in."""
         if self.train.batch_size is not None:
             return self
-        return replace(self, train=replace(self.train, batch_size=batch_size_for(graphs)))
+        return replace(self, train=replace(self.train, batch_size=-(-batch_size_for(graphs) // processes)))
 
     def with_overrides(self, overrides: Iterable[str]) -> RunSettings:
         """With settings replaced, each given as ``key.key=value``; the value is read as YAML."""
@@ -217,7 +217,10 @@ def _override(values: dict[str, Any], override: str) -> None:
         at = at.setdefault(folder, {})
         if not isinstance(at, dict):
             raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings of its own")
-    at[name] = _parsed(text, repr(override))
+    value = _parsed(text, repr(override))
+    if key.strip() == "train.schedule.kind" and at.get("kind") != value:
+        at.clear()  # the settings of another kind
+    at[name] = value
 
 
 def _check_keys(prefix: str, given: Mapping[str, Any], cls: type) -> None:

@@ -1,12 +1,15 @@
 """Gradients of weights beside the chain of gradients: on a GPU nothing waits for them until the optimizer does.
 
 A captured step is a chain of small kernels that leaves most of a GPU idle. Gradients of weights are a third of its work, and are read
-only at its end, so within :func:`gradients_aside` they go to a stream of their own.
+only at its end, so within :func:`gradients_aside` they go to a stream of their own. One backward pass at a time.
+
+What lies between a parameter and the weight of an operation that uses this must be views, and a parameter must be used once: then nothing
+reads its gradient before the end. tests/nn/test_aside.py sees to it for all models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
@@ -18,15 +21,20 @@ Result = TypeVar("Result")
 
 
 class _Aside:
-    """The stream, what must stay in memory until it is done, and the weights whose gradients it has computed."""
+    """The stream, and what must stay in memory until it is done."""
 
     def __init__(self, stream: torch.cuda.Stream) -> None:
-        self.stream = stream
+        self.stream, self.forked = stream, False
         self.kept: list[Tensor] = []
-        self.weights: set[int] = set()
+
+    def fork(self) -> None:
+        """The stream goes on from where the chain is."""
+        self.stream.wait_stream(torch.cuda.current_stream(self.stream.device))
+        self.forked = True
 
     def join(self) -> None:
-        if self.weights:
+        """The chain waits for the stream, if that took part at all."""
+        if self.forked:
             torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
 
 
@@ -56,16 +64,12 @@ def gradients_aside(device: torch.device) -> Iterator[None]:
         _now = None
 
 
-def aside(compute: Callable[[], Result], weights: Sequence[Tensor], *read: Tensor) -> Result:
-    """What ``compute`` gives, the gradients of ``weights`` from ``read``; aside, if that is asked for."""
+def aside(compute: Callable[[], Result], *read: Tensor) -> Result:
+    """What ``compute`` gives, gradients of weights from ``read``; aside, if that is asked for."""
     if _now is None:
         return compute()
     now = _now
-    now.stream.wait_stream(torch.cuda.current_stream(now.stream.device))
-    with torch.cuda.stream(now.stream):
-        result = compute()
+    now.fork()
     now.kept.extend(read)
-    if any(weight.data_ptr() in now.weights for weight in weights):
-        now.join()  # used before: PyTorch adds both gradients up at once
-    now.weights.update(weight.data_ptr() for weight in weights)
-    return result
+    with torch.cuda.stream(now.stream):
+        return compute()

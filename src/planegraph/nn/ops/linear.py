@@ -43,7 +43,7 @@ class _Affine(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
         of_x = gradient @ weight if ctx.needs_input_grad[0] else None
-        of_maps = aside(lambda: products([(gradient, x, ctx.needs_input_grad[2])]), [weight], gradient, x)
+        of_maps = aside(lambda: products([(gradient, x, ctx.needs_input_grad[2])]), gradient, x)
         return of_x, *of_maps[0]
 
 

@@ -31,8 +31,14 @@ def norm_relu(x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, runn
     Shapes:
         x (..., rows, width), mask (..., rows) or None, weight and bias (..., width) -> x's
     """
-    in_core = x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
-    return (_InCore if in_core else _InTorch).apply(x, mask, weight, bias, running)
+    return (_InCore if _fits_core(x, weight, bias, running) else _InTorch).apply(x, mask, weight, bias, running)
+
+
+def _fits_core(x: Tensor, weight: Tensor, bias: Tensor, running: Running) -> bool:
+    """The core takes addresses: everything must be of one type, and what it writes to must lie densely."""
+    averages = running.mean, running.variance
+    alike = all(t.dtype == x.dtype and t.device.type == "cpu" for t in (x, weight, bias, *averages))
+    return alike and x.dtype in (torch.float32, torch.float64) and all(t.is_contiguous() for t in averages)
 
 
 class _InTorch(torch.autograd.Function):
@@ -49,8 +55,9 @@ class _InTorch(torch.autograd.Function):
         out = torch.addcmul(b, c, w * s).relu_()
         ctx.save_for_backward(c, out, real, w, s, at_least_one)
         mean, var, n = mean.squeeze(-2), var.squeeze(-2), n.squeeze(-1)
-        running.mean.lerp_(mean, running.momentum * (n > 0).to(x.dtype))
-        running.variance.lerp_(var * (n / (n - 1).clamp(min=1)), running.momentum * (n > 1).to(x.dtype))
+        unbiased = var * (n / (n - 1).clamp(min=1))
+        for average, new, counts in ((running.mean, mean, n > 0), (running.variance, unbiased, n > 1)):
+            average += running.momentum * counts.to(new.dtype) * (new - average)
         return out
 
     @staticmethod

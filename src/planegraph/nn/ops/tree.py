@@ -71,6 +71,8 @@ class Maps(NamedTuple):
 
 def bottom_up(tree: Tree, h_a: Tensor, h_b: Tensor | None, a: Maps, b: Maps, p_b: Tensor | None = None) -> Tensor:
     """y of all a rows (..., rows, width); of h_b and p_b one is given."""
+    if (h_b is None) == (p_b is None):
+        raise ValueError("either h_b or p_b is given, not both")
     x_b = p_b if h_b is None else h_b
     for x, rows in ((h_a, tree.children_of_a.count), (x_b, tree.parent_of_b.shape[-1])):
         if x.shape[-2] != rows:
@@ -118,7 +120,7 @@ class _BottomUp(torch.autograd.Function):
                 rows *= torch.exp(-_part(m_b, level.b))
                 _through(level.b, m_b, hidden_b, first_b, last_b, g_b, d_b, u_b)
         pairs = [(d_a, total_a, True), (g_a, hidden_a, True), (d_b, total_b, True), (g_b, hidden_b, True)]
-        of_maps = aside(lambda: products(pairs), weights, *(t for pair in pairs for t in pair[:2]))
+        of_maps = aside(lambda: products(pairs), *(t for pair in pairs for t in pair[:2]))
         return None, None, u_a, u_b if ctx.inside else d_b, *(t for pair in of_maps for t in pair)
 
 

@@ -288,7 +288,7 @@ class _MLP(torch.autograd.Function):
         dts = [_to_table(found.dz, incidence.columns) for incidence in call.incidences]
         of_last = back.of_norm if ends else (None, back.db)
         alone = [d for d in dws if d is not None]
-        added = aside(lambda: [add_up(d) for d in (together.flatten(0, 1), *alone)], [weight, *ws], together, *alone)
+        added = aside(lambda: [add_up(d) for d in (together.flatten(0, 1), *alone)], together, *alone)
         dw, *rest = added[0].unflatten(0, (-1, len(weight)))
         rest, alone = iter(rest), iter(added[1:])
         dws = [next(rest) if d is None else next(alone) for d in dws]
