@@ -4,7 +4,8 @@
     python benchmarks/small.py esol --set train.lr=2e-3 --set model.layers=4
 
 The sets are MoleculeNet's FreeSolv, ESOL, Lipophilicity, BACE and BBBP as CSV files with the columns ``smiles``, ``target`` and one for
-each split (random0 to random2, scaffold0 to scaffold2: train, val or test), in the folder ``small`` of PLANEGRAPH_DATA. Targets that are numbers are standardised by mean and deviation of the file; their error is the root mean square, in the
+each split (random0 to random2, scaffold0 to scaffold2: train, val or test), in the folder ``small`` of PLANEGRAPH_DATA. Targets that are
+numbers are standardised by mean and deviation of the whole file, so that all splits share one; their error is the root mean square, in the
 file's units. Of classes the error is 1 - ROC-AUC. Every figure is that of the epoch which was best on validation.
 """
 
