@@ -56,7 +56,8 @@ def test_packs_anew_what_is_damaged(tmp_path):
 
 def test_a_run_does_not_begin_or_go_on_with_damage(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PLANEGRAPH_CACHE", str(tmp_path / "cache"))
-    small = ["--set", "model.hidden=8", "--set", "model.layers=1", "--set", "train.batch_size=512", "--device", "cpu", "--quiet"]
+    words = ["model.hidden=8", "model.layers=1", "train.batch_size=512", "train.schedule=constant"]
+    small = [*(word for setting in words for word in ("--set", setting)), "--device", "cpu", "--quiet"]
     train = ["train", "p3r", "--data", str(tmp_path / "root"), *small]
     begun, fresh = ["--out", str(tmp_path / "begun")], ["--out", str(tmp_path / "fresh")]
     assert main([*train, "--set", "train.epochs=1", *begun]) == 0

@@ -47,7 +47,7 @@ def test_train(tmp_path, capsys):
 
 def test_warnings_are_messages(tmp_path, capsys, monkeypatch):
     """Without the path of a file and a line of its source; the first of several processes speaks for all."""
-    run = ["train", "counting", *FAST, "-q", "--out", str(tmp_path / "run")]
+    run = ["train", "counting", *FAST, "--set", "train.schedule=constant", "-q", "--out", str(tmp_path / "run")]
     assert main(run) == 0
     (tmp_path / "run" / "log.jsonl").unlink()
     longer = [word.replace("train.epochs=2", "train.epochs=3") for word in run]

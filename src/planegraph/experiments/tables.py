@@ -274,7 +274,7 @@ def brief(settings: RunSettings, earlier: Mapping[str, Any] | None = None) -> st
     """The settings in a line; ``earlier``: those of the model, if it was an earlier one.
 
     >>> brief(RunSettings("p3r", model={"hidden": 32}).for_graphs(72))
-    'width 32, 3 layers, pe 16, norm batch, residual, graph_scale 20; 100 epochs, batch 64, adam 0.001, cosine, clip 1'
+    'width 32, 3 layers, pe 16, norm batch, residual, graph_scale 20; 100 epochs, batch 64, adam 0.002, cosine, clip 1'
     """
     train = settings.train
     words = _words_of_model(settings.model) if earlier is None else [_words(name, value) for name, value in earlier.items()]

@@ -52,7 +52,7 @@ class TrainSettings:
     epochs: int = 100
     batch_size: int | None = None
     optimizer: Optimizer = "adam"
-    lr: float = 1e-3
+    lr: float = 2e-3
     weight_decay: float = 0.0
     schedule: Schedule = field(default_factory=lambda: Cosine(warmup=5.0))
     clip: float | None = 1.0
