@@ -96,9 +96,9 @@ def test_the_ablation_differs_in_its_terms_only():
 def test_differences_know_defaults():
     settings = load_config("p3r-baseplane")
     assert differences(settings.with_overrides(["model.cut=true", "train.save_seconds=1"]), "p3r-baseplane") == []
-    changed = settings.with_overrides(["model.cut=false", "train.clip=1.0", "train.schedule=step"])
+    changed = settings.with_overrides(["model.cut=false", "train.clip=0.5", "train.schedule=step"])
     found = differences(changed, "p3r-baseplane")
-    assert found == ["model.cut=false", "train.clip=1", "train.schedule={kind: step, gamma: 0.7, every: 25}"]
+    assert found == ["model.cut=false", "train.clip=0.5", "train.schedule={kind: step, gamma: 0.7, every: 25}"]
 
 
 CHANGED = {
