@@ -26,6 +26,7 @@ import torch
 
 from planegraph.data import PackedDataset
 from planegraph.datasets.task import Task
+from planegraph.nn.for_data import sizes_of
 from planegraph.train import RunSettings, train
 
 SETS = ("freesolv", "esol", "lipo", "bace", "bbbp")
@@ -52,9 +53,9 @@ class SmallSet:
         """The task whose folds are some of the splits."""
         parts = ("train", "val", "test")
         folds = [{part: np.flatnonzero(self.columns[split] == part) for part in parts} for split in splits]
+        found = sizes_of(self.dataset)
         features: dict[str, Any] = {
-            name: ("categorical", tuple(int(size) for size in values.max(0) + 1))
-            for name, values in (("node_features", self.dataset.x), ("edge_features", self.dataset.edge_attr))
+            name: ("categorical", getattr(found, name).sizes) for name in ("node_features", "edge_features")
         }
         if self.classes:
             return Task(self.name, self.dataset, folds=folds, **features, kind="binary", loss="bce", metric="rocauc")

@@ -32,7 +32,7 @@ def waits(monkeypatch) -> list[tuple[str, str]]:
     """A captured step, as far as this module sees it."""
     waits: list[tuple[str, str]] = []
     chain, side = Stream("chain", waits), Stream("side", waits)
-    monkeypatch.setattr(module, "_stream", lambda device: side)
+    monkeypatch.setattr(module, "_stream", lambda device, purpose: side)
     monkeypatch.setattr(torch.cuda, "current_stream", lambda device=None: chain)
     monkeypatch.setattr(torch.cuda, "is_current_stream_capturing", lambda: True)
     monkeypatch.setattr(torch.cuda, "stream", lambda stream: nullcontext())

@@ -70,7 +70,7 @@ def _sizes(x: np.ndarray | None, edges: np.ndarray | None, node_ptr: np.ndarray)
 
 
 def _features(name: str, values: np.ndarray | None) -> Features:
-    """The kind and sizes of the columns; None where there is no row."""
+    """The kind and sizes of the columns; None without rows."""
     if values is None or values.size == 0:
         return None
     rows = values.reshape(-1, values.shape[-1])

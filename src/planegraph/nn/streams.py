@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 
 import torch
 from torch import Tensor
 
-
-@cache
-def _second_stream(device: torch.device) -> torch.cuda.Stream:
-    return torch.cuda.Stream(device)
+from .ops.aside import side_stream
 
 
 class Beside:
-    """What runs under :meth:`start` runs beside what follows, until :meth:`join`, and so does its backward pass.
-
-    Only while a CUDA graph is captured: otherwise the host queues kernels more slowly than one stream runs them.
-    """
+    """While a CUDA graph is captured, what runs under :meth:`start` runs beside what follows, until :meth:`join`; so does its gradient."""
 
     def __init__(self, device: torch.device) -> None:
-        capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
-        self.stream = _second_stream(device) if capturing else None
+        self.stream = side_stream(device, "terms of nodes")
 
     @contextmanager
     def start(self) -> Iterator[None]:

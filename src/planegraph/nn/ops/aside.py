@@ -42,8 +42,15 @@ _now: _Aside | None = None  # not of a thread: a backward pass runs in threads o
 
 
 @cache
-def _stream(device: torch.device) -> torch.cuda.Stream:
+def _stream(device: torch.device, purpose: str) -> torch.cuda.Stream:
     return torch.cuda.Stream(device)
+
+
+def side_stream(device: torch.device, purpose: str) -> torch.cuda.Stream | None:
+    """One more stream for this purpose while a CUDA graph is captured; otherwise None: the host queues kernels more slowly than one stream
+    runs them."""
+    capturing = device.type == "cuda" and torch.cuda.is_current_stream_capturing()
+    return _stream(device, purpose) if capturing else None
 
 
 @contextmanager
@@ -53,10 +60,11 @@ def gradients_aside(device: torch.device) -> Iterator[None]:
     For ``torch.autograd.grad``, whose results nothing reads before they are given back.
     """
     global _now
-    if device.type != "cuda" or not torch.cuda.is_current_stream_capturing():
+    stream = side_stream(device, "gradients of weights")
+    if stream is None:
         yield
         return
-    _now = _Aside(_stream(device))
+    _now = _Aside(stream)
     try:
         yield
     finally:

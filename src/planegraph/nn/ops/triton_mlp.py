@@ -12,7 +12,7 @@ from torch import Tensor
 
 from .aside import aside
 from .incidence import Incidence, Rows
-from .norm_relu import EPS
+from .norm_relu import EPS, Running
 from .triton_linear import add_up, chunks_of
 from .triton_mlp_kernels import apply_kernel, back_kernel, first_kernel, last_kernel, statistics_kernel, sums_kernel
 from .triton_sums import sum_rows
@@ -231,8 +231,8 @@ class _Call:
     dense: int
     incidences: tuple[Incidence, ...]
     into: Incidence | None
-    first: tuple[Tensor, Tensor, float]  # running mean and variance, momentum
-    last: tuple[Tensor, Tensor, float] | None
+    first: Running
+    last: Running | None
     mask: Tensor | None
     rows: int
 
@@ -328,8 +328,8 @@ def mlp(
     def rows_of(incidence: Incidence) -> Incidence:
         return incidence if stacked else Incidence(*(type(r)(*map(lead, r)) for r in incidence))
 
-    def running(norm: BatchNorm) -> tuple[Tensor, Tensor, float]:
-        return lead(norm.running_mean), lead(norm.running_var), norm.momentum
+    def running(norm: BatchNorm) -> Running:
+        return Running(lead(norm.running_mean), lead(norm.running_var), norm.momentum)
 
     rows = dense[0][0].shape[-2] if dense else tables[0].incidence.rows.count
     real = None if mask is None else lead(mask).contiguous().view(torch.uint8)

@@ -58,6 +58,15 @@ def _is_real(mask, replica, row, inside, rows, HAS_MASK: tl.constexpr):
 
 
 @triton.jit
+def _add_moments(about, count, first, second, product, real, row, begin, start):
+    """The moments of a chunk so far with those of one more tile; they are taken about the first row of the chunk."""
+    if begin == start:
+        about = tl.sum(tl.where((row == start)[:, None], product, 0.0), 0)
+    centred = tl.where(real[:, None], product - about[None, :], 0.0)
+    return about, count + real.to(tl.float32), first + tl.sum(centred, 0), second + tl.sum(centred * centred, 0)
+
+
+@triton.jit
 def _store_moments(partial, replica, column, known, width, count, about, first, second):
     """Of a chunk of rows: how many are real, their mean, and the sum of their squares about it."""
     number = tl.sum(count, 0)
@@ -101,12 +110,7 @@ def first_kernel(
         if TABLES > 1:
             product = _gathered(product, t1, i1, replica, row, here, inside, column, t1_rows, width, i1_replica)
         tl.store(z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=here)
-        if begin == start:
-            about = tl.sum(tl.where((row == start)[:, None], product, 0.0), 0)
-        centred = tl.where(real[:, None], product - about[None, :], 0.0)
-        count += real.to(tl.float32)
-        first += tl.sum(centred, 0)
-        second += tl.sum(centred * centred, 0)
+        about, count, first, second = _add_moments(about, count, first, second, product, real, row, begin, start)
     _store_moments(partial, replica, column, known, width, count, about, first, second)
 
 
@@ -199,12 +203,7 @@ def last_kernel(
             z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=inside[:, None] & known[None, :]
         )
         if MOMENTS:
-            if begin == start:
-                about = tl.sum(tl.where((row == start)[:, None], product, 0.0), 0)
-            centred = tl.where(real[:, None], product - about[None, :], 0.0)
-            count += real.to(tl.float32)
-            first += tl.sum(centred, 0)
-            second += tl.sum(centred * centred, 0)
+            about, count, first, second = _add_moments(about, count, first, second, product, real, row, begin, start)
     if MOMENTS:
         _store_moments(partial, replica, column, known, width, count, about, first, second)
 

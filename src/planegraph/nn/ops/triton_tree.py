@@ -149,7 +149,7 @@ def _forward_kernel(
     INSIDE_B: tl.constexpr, RUNS_OF_A: tl.constexpr, DO_A: tl.constexpr, DO_B: tl.constexpr, RELOAD: tl.constexpr,
     DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Some levels, bottom-up. Weights are loaded once, unless they are used once, or there is no room for all of them (RELOAD)."""
+    """Some levels, bottom-up. Weights are loaded once, or each time they are used (RELOAD), where that is once, or memory is short."""
     replica = tl.program_id(1).to(tl.int64)
     w_first_a, w_last_a = _weights(first_a, last_a, replica, width, DO_A and not RELOAD, True, DOT, COLUMNS)
     w_first_b, w_last_b = _weights(first_b, last_b, replica, width, DO_B and not RELOAD, True, DOT, COLUMNS)
