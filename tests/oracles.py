@@ -6,7 +6,6 @@ import itertools
 from collections import defaultdict
 
 import networkx as nx
-import pynauty
 from plain import Plain
 
 
@@ -16,6 +15,8 @@ def nauty_certificate(g: Plain) -> tuple:
     Each edge u-v becomes a path u - x - y - v, where x carries the label of the dart u -> v and y that of v -> u; nodes, and each
     label, have their own colour class.
     """
+    import pynauty  # here: the examples of this module's users need it only for this, and a machine with a GPU may lack it
+
     adjacency: dict[int, list[int]] = {v: [] for v in range(g.n)}
     colours: dict[tuple[int, int], set[int]] = defaultdict(set)
     for v in range(g.n):

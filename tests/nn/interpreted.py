@@ -11,7 +11,8 @@ from __future__ import annotations
 import copy
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,7 +23,8 @@ import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
 from planegraph.nn import GINE, BasePlanE, Categorical, Continuous, PlanEConfig, dropout
 from planegraph.nn.mlp import MLP
-from planegraph.nn.ops import incidence, linear, mlp, tree
+from planegraph.nn.ops import aside, incidence, linear, mlp, tree
+from planegraph.nn.ops.aside import Aside, Pair
 from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
 from planegraph.nn.ops.mlp import At
 from planegraph.nn.ops.tree import Maps
@@ -180,19 +182,59 @@ def test_linear(replicas, calls, monkeypatch):
     assert_same(run)  # several tiles for each program
 
 
-@pytest.mark.parametrize("replicas", [None, 2])
-def test_products(replicas):
-    """Several at once, of different numbers of rows."""
+def random_pairs(replicas: int | None, number: int) -> list[Pair]:
+    """Of several kinds, and of different numbers of rows."""
     g = torch.Generator().manual_seed(0)
     lead = (replicas,) if replicas else ()
-    pairs = [
-        (torch.randn(*lead, n, 20, generator=g), torch.randn(*lead, n, 16, generator=g), sums)
-        for n, sums in ((150, True), (1, True), (70, False))
-    ]
-    for (product, total), (a, b, sums) in zip(linear.triton_linear.products(pairs), pairs, strict=True):
+    kinds = ((20, 16, True), (20, 16, False), (5, 40, False))
+    found = []
+    for k in range(number):
+        rows, (width, inner, sums) = (150, 1, 70)[k % 2 + k % 5 // 4], kinds[k % 3]
+        found.append(Pair(*(torch.randn(*lead, rows, n, generator=g) for n in (width, inner)), sums))
+    return found
+
+
+def assert_products(found: list[tuple[torch.Tensor, torch.Tensor | None]], pairs: list[Pair]) -> None:
+    for (product, total), (a, b, sums, _) in zip(found, pairs, strict=True):
         assert errors({"": product}, {"": a.double().mT @ b.double()})[""] <= 1e-6
         assert (total is not None) == sums
         assert total is None or errors({"": total}, {"": a.double().sum(-2)})[""] <= 1e-6
+
+
+@pytest.mark.parametrize("replicas", [None, 2, 17])
+def test_products(replicas):
+    """More pairs of a kind than one launch takes; chunks of rows that are added up, and products in one go."""
+    pairs = random_pairs(replicas, 27 if replicas != 17 else 3)
+    assert_products(linear.triton_linear.products(pairs), pairs)
+
+
+def test_products_of_activated_rows():
+    g = torch.Generator().manual_seed(0)
+    pairs = [
+        Pair(torch.randn(2, n, 20, generator=g), torch.randn(2, n, 16, generator=g), False, torch.randn(2, 5, 16, generator=g))
+        for n in (100, 3)
+    ]
+    active = [torch.relu(b * s[:, 2:3] + s[:, 3:4]) for _, b, _, s in pairs]
+    assert_products(linear.triton_linear.products(pairs), [Pair(p.a, b) for p, b in zip(pairs, active, strict=True)])
+
+
+def test_products_that_wait_for_company(monkeypatch):
+    """They have the same bits as those computed at once, and so has a pair that nothing joined."""
+    pairs = random_pairs(2, 26)
+    stream = SimpleNamespace(wait_stream=lambda other: None, device=None)
+    monkeypatch.setattr(torch.cuda, "current_stream", lambda device: stream)
+    monkeypatch.setattr(torch.cuda, "stream", lambda stream: nullcontext())
+    later = Aside(stream)
+    monkeypatch.setattr(aside, "_now", later)
+    found = [linear.triton_linear.products([pair])[0] for pair in pairs]
+    assert [len(launch.pairs) for launch in later.waiting.values()] == [1, 1]  # 9, 9 and 8 of the kinds: eight of each are computed
+    later.join()
+    monkeypatch.setattr(aside, "_now", None)
+    assert_products(found, pairs)
+    for (product, total), pair in zip(found, pairs, strict=True):
+        alone = linear.triton_linear.products([pair])[0]
+        assert torch.equal(alone[0], product)
+        assert total is None or torch.equal(alone[1], total)
 
 
 # ---- the MLP ----------------------------------------------------------------------------------------------------------------------
@@ -262,8 +304,7 @@ def test_mlp(name, replicas, calls, monkeypatch):
     assert_same(run, TOLERANCE if real > 1 else 1e-4, again=name == "f")  # a single row has no deviation to be divided by
     assert calls["triton_mlp.mlp"] == 1 + (name == "f")
     if rows > 128:
-        for programs in ("_PROGRAMS", "_PROGRAMS_BACK"):
-            monkeypatch.setattr(mlp.triton_mlp, programs, 2)
+        monkeypatch.setattr(mlp.triton_mlp, "_PROGRAMS", {64: 2, 128: 2})
         assert_same(run)  # several tiles for each program
 
 

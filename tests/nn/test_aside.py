@@ -14,7 +14,7 @@ import planegraph as pg
 from planegraph.data import PackedDataset, PlanarBatch
 from planegraph.nn import GCN, GIN, GINE, BasePlanE, Categorical, PlanEConfig
 from planegraph.nn.ops import aside as module
-from planegraph.nn.ops.aside import aside, gradients_aside
+from planegraph.nn.ops.aside import gradients_aside
 
 
 class Stream:
@@ -45,17 +45,18 @@ CUDA = torch.device("cuda")
 
 def test_on_a_cpu_it_is_computed_at_once():
     with gradients_aside(torch.device("cpu")):
-        assert aside(lambda: 3) == 3
-        assert module._now is None
+        assert module.now() is None
 
 
-def test_gradients_wait_for_what_they_read_and_the_end_for_them(waits):
+def test_launches_wait_for_what_they_read_and_the_end_for_them(waits):
     with gradients_aside(CUDA):
-        assert aside(lambda: "first") == "first"
-        assert aside(lambda: "second") == "second"
-        assert waits == [FORK, FORK]
-    assert waits == [FORK, FORK, JOIN]
-    assert module._now is None
+        module.now().read(torch.zeros(1))
+        module.now().launch(lambda: waits.append("first"))
+        module.now().read(torch.zeros(1))
+        module.now().waiting["a kind"] = lambda: waits.append("second")
+        assert waits == [FORK, "first", FORK]
+    assert waits == [FORK, "first", FORK, "second", JOIN]
+    assert module.now() is None
 
 
 def test_nothing_aside_is_not_waited_for(waits):
@@ -68,15 +69,16 @@ def test_nothing_aside_is_not_waited_for(waits):
 def test_what_is_read_stays_in_memory(waits):
     read = torch.zeros(4)
     with gradients_aside(CUDA):
-        aside(lambda: 1, read)
-        assert any(kept is read for kept in module._now.kept)
+        module.now().read(read)
+        assert any(kept is read for kept in module.now().kept)
 
 
 def test_it_ends_with_an_error_too(waits):
     with pytest.raises(ZeroDivisionError), gradients_aside(CUDA):
-        aside(lambda: 1 / 0)
+        module.now().read()
+        module.now().launch(lambda: 1 / 0)
     assert waits == [FORK, JOIN]
-    assert module._now is None
+    assert module.now() is None
 
 
 VIEWS = {

@@ -1,7 +1,8 @@
 """Gradients of weights beside the chain of gradients: on a GPU nothing waits for them until the optimizer does.
 
 A captured step is a chain of small kernels that leaves most of a GPU idle. Gradients of weights are a third of its work, and are read
-only at its end, so within :func:`gradients_aside` they go to a stream of their own. One backward pass at a time.
+only at its end. So within :func:`gradients_aside` they wait for others of their kind, are computed in one launch, and go to a stream of
+their own. One backward pass at a time.
 
 What lies between a parameter and the weight of an operation that uses this must be views, and a parameter must be used once: then nothing
 reads its gradient before the end. tests/nn/test_aside.py sees to it for all models.
@@ -9,36 +10,60 @@ reads its gradient before the end. tests/nn/test_aside.py sees to it for all mod
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import TypeVar
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-Result = TypeVar("Result")
+
+class Pair(NamedTuple):
+    """a^T b is wanted, for each replica if there are any and, with ``sums``, the sums over the rows of a: gradients of weight and bias.
+
+    ``statistics`` (replicas, 5, k), if given, are those of a norm, and b is relu(norm(b)).
+    """
+
+    a: Tensor
+    b: Tensor
+    sums: bool = False
+    statistics: Tensor | None = None
 
 
-class _Aside:
-    """The stream, and what must stay in memory until it is done."""
+class Aside:
+    """The stream; what must stay in memory until it is done; and launches that wait for more of their kind."""
 
     def __init__(self, stream: torch.cuda.Stream) -> None:
         self.stream, self.forked = stream, False
         self.kept: list[Tensor] = []
+        self.waiting: dict[Hashable, Callable[[], None]] = {}
 
-    def fork(self) -> None:
-        """The stream goes on from where the chain is."""
+    def read(self, *tensors: Tensor) -> None:
+        """Tensors of the chain that a launch is going to read."""
         self.stream.wait_stream(torch.cuda.current_stream(self.stream.device))
         self.forked = True
+        self.kept.extend(tensors)
+
+    def launch(self, launch: Callable[[], None]) -> None:
+        """Queues it on the stream."""
+        with torch.cuda.stream(self.stream):
+            launch()
 
     def join(self) -> None:
-        """The chain waits for the stream, if that took part at all."""
+        """Launches what still waits; then the chain waits for the stream, if that took part at all."""
+        for launch in self.waiting.values():
+            self.launch(launch)
         if self.forked:
             torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
 
 
-_now: _Aside | None = None  # not of a thread: a backward pass runs in threads of PyTorch's own
+_now: Aside | None = None  # not of a thread: a backward pass runs in threads of PyTorch's own
+
+
+def now() -> Aside | None:
+    """Where gradients of weights go at the moment; None: they are computed at once."""
+    return _now
 
 
 @cache
@@ -64,20 +89,9 @@ def gradients_aside(device: torch.device) -> Iterator[None]:
     if stream is None:
         yield
         return
-    _now = _Aside(stream)
+    _now = Aside(stream)
     try:
         yield
     finally:
         _now.join()
         _now = None
-
-
-def aside(compute: Callable[[], Result], *read: Tensor) -> Result:
-    """What ``compute`` gives, gradients of weights from ``read``; aside, if that is asked for."""
-    if _now is None:
-        return compute()
-    now = _now
-    now.fork()
-    now.kept.extend(read)
-    with torch.cuda.stream(now.stream):
-        return compute()

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .aside import aside
+from .aside import Pair
 
 try:
     from . import triton_linear
@@ -43,12 +43,11 @@ class _Affine(torch.autograd.Function):
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, Tensor | None, Tensor | None]:
         x, weight = ctx.saved_tensors
         of_x = gradient @ weight if ctx.needs_input_grad[0] else None
-        of_maps = aside(lambda: products([(gradient, x, ctx.needs_input_grad[2])]), gradient, x)
-        return of_x, *of_maps[0]
+        return of_x, *products([Pair(gradient, x, ctx.needs_input_grad[2])])[0]
 
 
-def products(pairs: Sequence[tuple[Tensor, Tensor, bool]]) -> list[tuple[Tensor, Tensor | None]]:
-    """Of each pair a, b: a^T b for each replica and, if its flag is set, the sums over the rows of a: gradients of a weight and a bias."""
-    if triton_linear is not None and all(triton_linear.can_fuse(a, b) for a, b, _ in pairs):
+def products(pairs: Sequence[Pair]) -> list[tuple[Tensor, Tensor | None]]:
+    """Of each pair the product and, if they are wanted, the sums; within ``aside.gradients_aside`` they may come later."""
+    if triton_linear is not None and all(triton_linear.can_fuse(pair.a, pair.b) for pair in pairs):
         return triton_linear.products(pairs)
-    return [(a.mT @ b, a.sum(-2) if sums else None) for a, b, sums in pairs]
+    return [(pair.a.mT @ pair.b, pair.a.sum(-2) if pair.sums else None) for pair in pairs]

@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from .aside import aside
+from .aside import Pair
 from .incidence import Rows, sum_rows
 from .linear import products
 
@@ -119,8 +119,7 @@ class _BottomUp(torch.autograd.Function):
                 rows = _part(g_b, level.b)
                 rows *= torch.exp(-_part(m_b, level.b))
                 _through(level.b, m_b, hidden_b, first_b, last_b, g_b, d_b, u_b)
-        pairs = [(d_a, total_a, True), (g_a, hidden_a, True), (d_b, total_b, True), (g_b, hidden_b, True)]
-        of_maps = aside(lambda: products(pairs), *(t for pair in pairs for t in pair[:2]))
+        of_maps = products([Pair(x, y, sums=True) for x, y in ((d_a, total_a), (g_a, hidden_a), (d_b, total_b), (g_b, hidden_b))])
         return None, None, u_a, u_b if ctx.inside else d_b, *(t for pair in of_maps for t in pair)
 
 

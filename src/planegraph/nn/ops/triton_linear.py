@@ -1,46 +1,85 @@
-"""a^T b over many rows on CUDA, by chunks of rows that are then added up: no atomics, so the same input always gives the same bits."""
+"""Gradients of weights on CUDA: a^T b over many rows, for several pairs of one shape in one launch.
+
+A product of a few tiles over thousands of rows leaves a GPU idle; products of eight pairs for each of ten replicas do not. Where there
+are fewer replicas, chunks of rows share a product, and are then added up: no atomics, so the same input always gives the same bits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, power_of_two, products_in, runs
+from .aside import Pair, now
+from .triton_tools import on_device, power_of_two, products_in, relu, runs
 
 _WIDEST = 128
-_PROGRAMS = 264  # about so many share the rows: two for each multiprocessor of an H200
+_TOGETHER = 8  # pairs of a launch
+_PROGRAMS = 132  # of a launch that is full: one for each multiprocessor of an H200
 _ROWS = 64
 _BLOCK = 4096  # elements that one program adds up
 
 
 @triton.jit
+def _choose(k, x0, x1, x2, x3, x4, x5, x6, x7):
+    """x_k."""
+    x = x0
+    if k == 1:
+        x = x1
+    if k == 2:
+        x = x2
+    if k == 3:
+        x = x3
+    if k == 4:
+        x = x4
+    if k == 5:
+        x = x5
+    if k == 6:
+        x = x6
+    if k == 7:
+        x = x7
+    return x
+
+
+@triton.jit
 def _products_kernel(
-    a, b, out, sums, rows, width, k, a_replica, a_row, b_replica, b_row, chunk, SUMS: tl.constexpr, DOT: tl.constexpr,
-    PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
+    a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7, s0, s1, s2, s3, s4, s5, s6, s7, n0, n1, n2, n3, n4, n5, n6, n7,
+    out, sums, width, k, chunks, replicas, ACTIVATE: tl.constexpr, SUMS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr, INNER: tl.constexpr,
 ):  # fmt: skip
-    """Of each chunk of rows: a^T b, and the sums of a."""
+    """Of a pair, a replica and a chunk of rows: a^T b, and the sums of a."""
+    pair = tl.program_id(2)
     replica = tl.program_id(1).to(tl.int64)
     column = tl.arange(0, COLUMNS)
     inner = tl.arange(0, INNER)
     known = column < width
     within = inner < k
+    rows = _choose(pair, n0, n1, n2, n3, n4, n5, n6, n7)
+    a = _choose(pair, a0, a1, a2, a3, a4, a5, a6, a7) + replica * rows * width
+    b = _choose(pair, b0, b1, b2, b3, b4, b5, b6, b7) + replica * rows * k
+    if ACTIVATE:
+        own = _choose(pair, s0, s1, s2, s3, s4, s5, s6, s7) + replica * 5 * k + inner
+        scale = tl.load(own + 2 * k, mask=within, other=0.0)[None, :]
+        offset = tl.load(own + 3 * k, mask=within, other=0.0)[None, :]
     product = tl.zeros((COLUMNS, INNER), dtype=tl.float32)
     total = tl.zeros((COLUMNS,), dtype=tl.float32)
+    chunk = tl.cdiv(tl.cdiv(rows, chunks), ROWS) * ROWS
     start = tl.program_id(0) * chunk
     stop = tl.minimum(start + chunk, rows)
     for begin in range(start, stop, ROWS):
         row = begin + tl.arange(0, ROWS)
         inside = (row < stop)[:, None]
-        left = tl.load(a + replica * a_replica + row[:, None] * a_row + column[None, :], mask=inside & known[None, :], other=0.0)
-        right = tl.load(b + replica * b_replica + row[:, None] * b_row + inner[None, :], mask=inside & within[None, :], other=0.0)
+        left = tl.load(a + row[:, None] * width + column[None, :], mask=inside & known[None, :], other=0.0)
+        right = tl.load(b + row[:, None] * k + inner[None, :], mask=inside & within[None, :], other=0.0)
+        if ACTIVATE:
+            right = relu(right.to(tl.float32) * scale + offset)
         product = tl.dot(tl.trans(left.to(DOT)), right.to(DOT), product, input_precision=PRECISION)
         if SUMS:
-            total += tl.sum(left, 0)
-    number = replica * tl.num_programs(0) + tl.program_id(0)
+            total += tl.sum(left.to(tl.float32), 0)
+    number = (pair * replicas + replica) * chunks + tl.program_id(0)
     to = out + number * width * k + column[:, None] * k + inner[None, :]
     tl.store(to, product, mask=known[:, None] & within[None, :])
     if SUMS:
@@ -58,10 +97,10 @@ def _add_up_kernel(x, out, chunks, size, CHUNKS: tl.constexpr, BLOCK: tl.constex
     tl.store(out + replica * size + place, tl.sum(value, 0), mask=place < size)
 
 
-def add_up(x: Tensor) -> Tensor:
+def add_up(x: Tensor, out: Tensor | None = None) -> Tensor:
     """(replicas, chunks, ...) -> (replicas, ...)."""
     replicas, chunks = x.shape[:2]
-    size, out = x[0, 0].numel(), x.new_empty(replicas, *x.shape[2:])
+    size, out = x[0, 0].numel(), x.new_empty(replicas, *x.shape[2:]) if out is None else out
     wide = triton.next_power_of_2(chunks)
     block = max(_BLOCK // wide, 32)
     with on_device(x):
@@ -80,30 +119,69 @@ def can_fuse(x: Tensor, other: Tensor) -> bool:
     return runs(x) and x.dtype == torch.float32 and max(x.shape[-1], other.shape[-1]) <= _WIDEST and x.shape[-2] > 0
 
 
-def products(pairs: Sequence[tuple[Tensor, Tensor, bool]]) -> list[tuple[Tensor, Tensor | None]]:
-    """See ``linear.products``; all of a have one width, and so have all of b."""
-    if pairs[0][0].dim() == 2:
-        found = products([(a.unsqueeze(0), b.unsqueeze(0), sums) for a, b, sums in pairs])
+class _Launch:
+    """Up to eight pairs of one kind, and the memory for what they give."""
+
+    def __init__(self, first: Pair) -> None:
+        self.pairs: list[Pair] = []
+        replicas, _, width = first.a.shape
+        whole = {"dtype": torch.float32, "device": first.a.device}
+        self.products = torch.empty(_TOGETHER, replicas, width, first.b.shape[-1], **whole)
+        self.sums = torch.empty(_TOGETHER, replicas, width, **whole) if first.sums else None
+
+    def add(self, pair: Pair) -> tuple[Tensor, Tensor | None]:
+        """Where the results of this pair will be."""
+        k = len(self.pairs)
+        self.pairs.append(pair)
+        return self.products[k], None if self.sums is None else self.sums[k]
+
+    def __call__(self) -> None:
+        number, (_, replicas, width, k) = len(self.pairs), self.products.shape
+        chunks = max(_PROGRAMS // (_TOGETHER * replicas), 1)  # whatever the number of pairs: the same bits alone and in company
+        filled = [*self.pairs, *[self.pairs[0]] * (_TOGETHER - number)]
+        activate = filled[0].statistics is not None
+        out, sums = self.products, self.sums
+        if chunks > 1:
+            out = out.new_empty(number, replicas, chunks, width, k)
+            sums = None if sums is None else sums.new_empty(number, replicas, chunks, width)
+        with on_device(out):
+            _products_kernel[chunks, replicas, number](
+                *(p.a for p in filled), *(p.b for p in filled), *(p.statistics if activate else out for p in filled),
+                *(p.a.shape[1] for p in filled), out, out if sums is None else sums, width, k, chunks, replicas, ACTIVATE=activate,
+                SUMS=sums is not None, **products_in(), ROWS=_ROWS, COLUMNS=power_of_two(width), INNER=power_of_two(k), num_warps=8,
+            )  # fmt: skip
+        if chunks > 1:
+            add_up(out.flatten(0, 1), self.products[:number].flatten(0, 1))
+            if sums is not None:
+                add_up(sums.flatten(0, 1), self.sums[:number].flatten(0, 1))
+
+
+def _kind(pair: Pair) -> Hashable:
+    """Pairs of one kind can be computed in one launch."""
+    a, b = pair.a, pair.b
+    return len(a), a.shape[-1], b.shape[-1], a.dtype, b.dtype, a.device, pair.sums, pair.statistics is None
+
+
+def products(pairs: Sequence[Pair]) -> list[tuple[Tensor, Tensor | None]]:
+    """Of each pair the product and the sums, or None. They are there when this ends or, within ``aside.gradients_aside``, when that ends."""
+    if pairs[0].a.dim() == 2:
+        found = products([Pair(a.unsqueeze(0), b.unsqueeze(0), sums, statistics) for a, b, sums, statistics in pairs])
         return [(product.squeeze(0), None if total is None else total.squeeze(0)) for product, total in found]
-    (replicas, _, width), k = pairs[0][0].shape, pairs[0][1].shape[-1]
-    _, chunks = chunks_of(max(a.shape[1] for a, _, _ in pairs), replicas, _ROWS, _PROGRAMS)
-    partial = pairs[0][0].new_empty(len(pairs), replicas, chunks, width, k)
-    totals = partial.new_empty(len(pairs), replicas, chunks, width)
-    for pair, to, total in zip(pairs, partial, totals, strict=True):
-        _launch(*pair, to, total)
-    found = add_up(partial.flatten(0, 1)).unflatten(0, (-1, replicas))
-    if not any(sums for _, _, sums in pairs):
-        return [(product, None) for product in found]
-    of_rows = add_up(totals.flatten(0, 1)).unflatten(0, (-1, replicas))
-    return [(product, total if sums else None) for (_, _, sums), product, total in zip(pairs, found, of_rows, strict=True)]
-
-
-def _launch(a: Tensor, b: Tensor, sums: bool, partial: Tensor, total: Tensor) -> None:
-    a, b = (t if t.stride(-1) == 1 else t.contiguous() for t in (a, b))
-    (replicas, rows, width), k, chunks = a.shape, b.shape[-1], partial.shape[1]
-    chunk = triton.cdiv(triton.cdiv(rows, chunks), _ROWS) * _ROWS
-    with on_device(a):
-        _products_kernel[chunks, replicas](
-            a, b, partial, total, rows, width, k, a.stride(0), a.stride(1), b.stride(0), b.stride(1), chunk, SUMS=sums,
-            **products_in(), ROWS=_ROWS, COLUMNS=power_of_two(width), INNER=power_of_two(k), num_warps=8,
-        )  # fmt: skip
+    aside, found = now(), []
+    waiting = {} if aside is None else aside.waiting
+    for pair in pairs:
+        pair = Pair(pair.a.contiguous(), pair.b.contiguous(), *pair[2:])
+        if aside is not None:
+            aside.read(*(t for t in pair if isinstance(t, Tensor)))
+        kind = _kind(pair)
+        if kind not in waiting:
+            waiting[kind] = _Launch(pair)
+        launch = waiting[kind]
+        found.append(launch.add(pair))
+        if len(launch.pairs) == _TOGETHER:
+            del waiting[kind]
+            launch() if aside is None else aside.launch(launch)
+    if aside is None:
+        for launch in waiting.values():
+            launch()
+    return found

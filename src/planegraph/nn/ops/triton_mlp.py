@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import triton
+import triton.language as tl
 from torch import Tensor
 
-from .aside import aside
+from .aside import Pair
 from .incidence import Incidence, Rows
 from .norm_relu import EPS, Running
-from .triton_linear import add_up, chunks_of
+from .triton_linear import chunks_of, products
 from .triton_mlp_kernels import apply_kernel, back_kernel, first_kernel, last_kernel, statistics_kernel, sums_kernel
 from .triton_sums import sum_rows
 from .triton_tools import on_device, power_of_two, products_in, runs, storage
@@ -25,33 +26,33 @@ if TYPE_CHECKING:
 
 _WIDEST = 128
 _MOST_DENSE, _MOST_TABLES = 3, 2
-_PROGRAMS, _PROGRAMS_BACK = 264, 132  # about so many share the rows: two, and one, for each multiprocessor of an H200
+_PROGRAMS = {64: 264, 128: 132}  # about so many share the rows, by their width: two, and one, for each multiprocessor of an H200
 
 
 # ---- launches ---------------------------------------------------------------------------------------------------------------------
 
 
-def _tile(width: int) -> dict[str, int]:
-    """Rows and columns of a program, and its warps; as measured on an H200. Exact products need twice the shared memory."""
+def _tile(width: int, weights: int = 1) -> dict[str, int]:
+    """Rows and columns of a program, and its warps; as measured on an H200. Shared memory holds the weights and the rows to come next."""
     columns, exact = power_of_two(width), torch.get_float32_matmul_precision() == "highest"
     if columns <= 64:
-        return {"ROWS": 64, "COLUMNS": columns, "num_warps": 4, "num_stages": 2}
-    return {"ROWS": 32 if exact else 128, "COLUMNS": columns, "num_warps": 8, "num_stages": 1 if exact else 2}
+        return {"ROWS": 64, "COLUMNS": columns, "num_warps": 4, "num_stages": 2 if weights == 1 else 1}
+    return {"ROWS": 32 if exact else 64, "COLUMNS": columns, "num_warps": 8, "num_stages": 1 if exact or weights > 1 else 2}
 
 
-def _tile_back(width: int) -> dict[str, int]:
-    return {"ROWS": 64, "COLUMNS": power_of_two(width), "num_warps": 8, "num_stages": 1}
+def _tile_of_sums(width: int) -> dict[str, int]:
+    """The same of a kernel that does not multiply."""
+    return {"ROWS": 64, "COLUMNS": power_of_two(width), "num_warps": 4}
 
 
-def _of_chunks(weight: Tensor, rows: int) -> tuple[int, ...]:
-    """The shape of the gradients of a weight of all chunks of rows."""
-    replicas, width, k = weight.shape
-    return replicas, chunks_of(rows, replicas, _tile_back(width)["ROWS"], _PROGRAMS_BACK)[1], width, k
+def _chunks(rows: int, replicas: int, tile: dict[str, int]) -> tuple[int, int]:
+    """Rows of a chunk, and how many chunks each replica has."""
+    return chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS[max(tile["COLUMNS"], 64)])
 
 
-def _inner(k: int) -> int:
-    """Columns of the input at a time: as many as waste little on padding."""
-    return 16 if k % 32 else min(power_of_two(k), 64)
+def _weights_fit(number: int, width: int) -> bool:
+    """Whether so many weights stay in shared memory while a program goes through its rows."""
+    return number == 1 or power_of_two(width) <= 64 or products_in()["DOT"] == tl.bfloat16
 
 
 class _Norm(NamedTuple):
@@ -73,8 +74,8 @@ def _first(
         dense: inputs (replicas, rows, k) with weights (replicas, width, k); tables: (replicas, n, width) with ids (replicas, rows).
     """
     like = dense[0][0] if dense else tables[0][0]
-    replicas, tile = len(like), _tile(width)
-    chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS)
+    replicas, tile = len(like), _tile(width, len(dense))
+    chunk, chunks = _chunks(rows, replicas, tile)
     z = torch.empty(replicas, rows, width, dtype=storage(), device=like.device)
     moments = like.new_empty(replicas, chunks, 3, width)
     xs = [x for x, _ in dense] + [like] * (_MOST_DENSE - len(dense))
@@ -85,7 +86,8 @@ def _first(
         first_kernel[chunks, replicas](
             *xs, *ws, *ts, *ids, like if mask is None else mask, z, moments, rows, width, *(x.shape[-1] for x in xs),
             *(t.shape[-2] for t in ts), *(i.stride(0) for i in ids), chunk, DENSE=len(dense), TABLES=len(tables),
-            HAS_MASK=mask is not None, **products_in(), INNER=_inner(xs[0].shape[-1]), **tile,
+            RELOAD=not _weights_fit(len(dense), width), HAS_MASK=mask is not None, **products_in(),
+            INNER=power_of_two(max((x.shape[-1] for x, _ in dense), default=16)), **tile,
         )  # fmt: skip
     return z, moments
 
@@ -99,7 +101,7 @@ def _last(
     """
     (replicas, rows, k), width = x.shape, weight.shape[1]
     tile = _tile(width)
-    chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS)
+    chunk, chunks = _chunks(rows, replicas, tile)
     z = torch.empty(replicas, rows, width, dtype=storage() if bias is None else weight.dtype, device=x.device)
     statistics = weight.new_empty(replicas, 5, k)
     partial = weight.new_empty(replicas, chunks, 3, width) if bias is None else None
@@ -152,8 +154,8 @@ class _Gradient(NamedTuple):
 def _before_norm(gradient: Tensor, index: Tensor | None, z: Tensor, statistics: Tensor, mask: Tensor | None) -> _Gradient:
     """The gradient before the norm and ReLU at the end of an MLP."""
     replicas, rows, width = z.shape
-    tile = _tile(width)
-    chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS)
+    tile = _tile_of_sums(width)
+    chunk, chunks = _chunks(rows, replicas, tile)
     sums = statistics.new_empty(replicas, chunks, 2, width)
     with on_device(z):
         sums_kernel[chunks, replicas](
@@ -165,13 +167,11 @@ def _before_norm(gradient: Tensor, index: Tensor | None, z: Tensor, statistics: 
 
 
 class _Back(NamedTuple):
-    """What :func:`_back` gives; None where it was not asked for."""
+    """What :func:`_back` gives; None where there is none."""
 
     of_norm: tuple[Tensor | None, Tensor | None]  # gradients of the norm's weight and bias
-    dz: Tensor | None
-    dx: Tensor | None
-    dw: Tensor | None  # of each chunk
-    db: Tensor | None
+    dz: Tensor
+    dxs: Sequence[Tensor]
     sums: Tensor | None
 
 
@@ -179,27 +179,24 @@ def _back(
     g: _Gradient,
     rows: int,
     mask: Tensor | None,
-    x: Tensor | None = None,
-    weight: Tensor | None = None,
-    activation: Tensor | None = None,
-    want_dx: bool = True,
-    store_dz: bool = False,
-    bias: bool = False,
-    dw: Tensor | None = None,
+    weights: Sequence[Tensor],
+    activated: tuple[Tensor, Tensor] | None = None,
 ) -> _Back:
-    """Gradients of a linear map: of its value, of its input x (before ``activation``), of weight and bias, and sums for the norm before."""
+    """Gradients of a sum of linear maps: of its value and of their inputs.
+
+    With ``activated``, x and the statistics of a norm, there is one input, relu(norm(x)); its gradient is that past the ReLU, and there are
+    sums for the norm.
+    """
     (replicas, gradient_rows, width), like = g.value.shape, g.value
-    k = width if x is None else x.shape[-1]
-    tile = _tile_back(width)
-    chunk, chunks = chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS_BACK)
+    tile, inputs = _tile(width, len(weights)), [w.shape[-1] for w in weights]
+    chunk, chunks = _chunks(rows, replicas, tile)
     kept, whole = {"dtype": storage(), "device": like.device}, {"dtype": torch.float32, "device": like.device}
-    dz = torch.empty(replicas, rows, width, **kept) if store_dz else None
-    dx = torch.empty(replicas, rows, k, **(whole if activation is None else kept)) if x is not None and want_dx else None
-    dw = torch.empty(replicas, chunks, width, k, **whole) if x is not None and dw is None else dw
-    db = torch.empty(replicas, chunks, width, **whole) if bias else None
-    sums = None if activation is None else torch.empty(replicas, chunks, 2, k, **whole)
+    dz = torch.empty(replicas, rows, width, **kept)
+    dxs = [torch.empty(replicas, rows, k, **(whole if activated is None else kept)) for k in inputs]
+    sums = None if activated is None else torch.empty(replicas, chunks, 2, inputs[0], **whole)
     of_norm = (None, None) if g.sums is None else torch.empty(2, replicas, width, **whole)
     before = 1 if g.sums is None else g.sums.shape[1]
+    unused = _MOST_DENSE - len(weights)
 
     def there(t: Tensor | None) -> Tensor:
         return like if t is None else t
@@ -207,13 +204,14 @@ def _back(
     with on_device(like):
         back_kernel[chunks, replicas](
             g.value, there(g.index), there(g.z), there(mask), there(g.statistics), there(g.sums),
-            like if g.sums is None else of_norm, there(x), there(activation), there(weight), there(dz), there(dx), there(dw),
-            there(db), there(sums), rows, gradient_rows, width, k, 0 if g.index is None else g.index.stride(0), replicas, before, chunk,
-            HAS_INDEX=g.index is not None, NORM=g.sums is not None, PAST_RELU=g.past_relu, HAS_MASK=mask is not None,
-            HAS_X=x is not None, ACTIVATE=activation is not None, WANT_DX=dx is not None, STORE_DZ=store_dz, HAS_BIAS=bias,
-            CHUNKS=triton.next_power_of_2(before), **products_in(), INNER=power_of_two(k), **tile,
+            like if g.sums is None else of_norm, *weights, *[like] * unused, *((like, like) if activated is None else activated), dz, *dxs,
+            *[like] * unused, there(sums), rows, gradient_rows, width, *inputs, *[16] * unused,
+            0 if g.index is None else g.index.stride(0), replicas, before, chunk, HAS_INDEX=g.index is not None,
+            NORM=g.sums is not None, PAST_RELU=g.past_relu, HAS_MASK=mask is not None, DENSE=len(weights),
+            ACTIVATE=activated is not None, RELOAD=not _weights_fit(len(weights), width),
+            CHUNKS=triton.next_power_of_2(before), **products_in(), INNER=power_of_two(max(inputs, default=16)), **tile,
         )  # fmt: skip
-    return _Back(tuple(of_norm), dz, dx, dw, None if db is None else add_up(db), sums)
+    return _Back(tuple(of_norm), dz, dxs, sums)
 
 
 # ---- the whole MLP ----------------------------------------------------------------------------------------------------------------
@@ -270,29 +268,16 @@ class _MLP(torch.autograd.Function):
         last = _Gradient(gradient)
         if ends:
             last = _before_norm(gradient, None if call.into is None else call.into.columns.index, *ends, call.mask)
-        alike = 1 + sum(w.shape == weight.shape for w in ws)  # weights whose gradients are added up in one go
-        together = torch.empty(alike, *_of_chunks(weight, call.rows), dtype=torch.float32, device=z1.device)
-        rooms = iter(together)
-        back = _back(last, call.rows, call.mask, z1, weight, s1, bias=not ends, dw=next(rooms))
-        first = _Gradient(back.dx, None, z1, s1, back.sums, past_relu=True)
-        wanted, dxs, dws = ctx.needs_input_grad[1:], [], []
-        found = None
-        for k, (x, w) in enumerate(zip(xs, ws, strict=True)):
-            room = next(rooms) if w.shape == weight.shape else None
-            more = _back(first, call.rows, call.mask, x, w, want_dx=wanted[k], store_dz=k == 0 and bool(call.incidences), dw=room)
-            found = more if found is None else found
-            dxs.append(more.dx)
-            dws.append(more.dw if room is None else None)
-        if found is None:
-            found = _back(first, call.rows, call.mask, store_dz=True)
+        back = _back(last, call.rows, call.mask, [weight], (z1, s1))
+        first = _Gradient(back.dxs[0], None, z1, s1, back.sums, past_relu=True)
+        wanted = ctx.needs_input_grad[1:]
+        found = _back(first, call.rows, call.mask, [w for k, w in enumerate(ws) if wanted[k]])
+        given = iter(found.dxs)
+        dxs = [next(given) if wanted[k] else None for k in range(n)]
         dts = [_to_table(found.dz, incidence.columns) for incidence in call.incidences]
-        of_last = back.of_norm if ends else (None, back.db)
-        alone = [d for d in dws if d is not None]
-        added = aside(lambda: [add_up(d) for d in (together.flatten(0, 1), *alone)], together, *alone)
-        dw, *rest = added[0].unflatten(0, (-1, len(weight)))
-        rest, alone = iter(rest), iter(added[1:])
-        dws = [next(rest) if d is None else next(alone) for d in dws]
-        return None, *dxs, *dws, *dts, *found.of_norm, dw, *of_last, gradient if wanted[-1] else None
+        (dw, db), *rest = products([Pair(back.dz, z1, not ends, s1), *(Pair(found.dz, x) for x in xs)])
+        of_last = back.of_norm if ends else (None, db)
+        return None, *dxs, *(of_w for of_w, _ in rest), *dts, *found.of_norm, dw, *of_last, gradient if wanted[-1] else None
 
 
 def can_fuse(

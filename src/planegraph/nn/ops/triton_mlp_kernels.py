@@ -2,14 +2,13 @@ r"""Kernels of the MLP with batch norms: each row is read and written about once
 
 One kernel multiplies, adds what is gathered from tables, and takes the moments of the result by chunks of rows. The next makes the scale
 and offset of the norm of them, activates, relu(scale x + offset), and multiplies again. Backwards, one kernel norms the gradient,
-multiplies it by the weight, takes it past the ReLU before, and collects both the gradient of the weight and the sums that the norm before
-needs. With z the input of a norm, c = z - mean, s = 1 / sqrt(variance + eps), w its weight and g the gradient past its ReLU, over n real
+multiplies it by the weight, takes it past the ReLU before, and collects the sums that the norm before needs; gradients of weights are left
+to triton_linear.py. With z the input of a norm, c = z - mean, s = 1 / sqrt(variance + eps), w its weight and g the gradient past its ReLU, over n real
 rows:
 
     dz = w s ( g - sum(g) / n - c s^2 sum(g c) / n ),    dw = s sum(g c),    db = sum(g).
 
-Moments and gradients of weights are taken by chunks of rows, each into its own memory: no atomics, so the same input always gives the
-same bits. Variances are taken about a value of the chunk, so that no square of a large mean drowns them.
+Moments are taken by chunks of rows, each into its own memory: no atomics, so the same input always gives the same bits. Variances are taken about a value of the chunk, so that no square of a large mean drowns them.
 """
 
 from __future__ import annotations
@@ -23,22 +22,27 @@ from .triton_tools import relu
 
 
 @triton.jit
-def _times(
-    product, x, w, replica, row, inside, rows, k, width, DOT: tl.constexpr, PRECISION: tl.constexpr, INNER: tl.constexpr,
-    COLUMNS: tl.constexpr,
-):  # fmt: skip
-    """product + x w^T."""
+def _rows_of(x, row, inside, k, INNER: tl.constexpr):
+    """Rows of x, (ROWS, INNER) in float32; x points to its replica."""
+    inner = tl.arange(0, INNER)
+    here = inside[:, None] & (inner < k)[None, :]
+    return tl.load(x + row[:, None] * k + inner[None, :], mask=here, other=0.0).to(tl.float32)
+
+
+@triton.jit
+def _store_rows(to, value, row, inside, k, INNER: tl.constexpr):
+    """Writes them."""
+    inner = tl.arange(0, INNER)
+    tl.store(to + row[:, None] * k + inner[None, :], value, mask=inside[:, None] & (inner < k)[None, :])
+
+
+@triton.jit
+def _transposed(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr):
+    """w^T of a replica, (INNER, COLUMNS)."""
     column = tl.arange(0, COLUMNS)
-    for start in range(0, k, INNER):
-        inner = start + tl.arange(0, INNER)
-        known = inner < k
-        value = tl.load(
-            x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & known[None, :], other=0.0
-        ).to(tl.float32)
-        weight = w + replica * width * k + column[None, :] * k + inner[:, None]
-        weight = tl.load(weight, mask=known[:, None] & (column < width)[None, :], other=0.0)
-        product = tl.dot(value.to(DOT), weight.to(DOT), product, input_precision=PRECISION)
-    return product
+    inner = tl.arange(0, INNER)
+    at = w + replica * width * k + column[None, :] * k + inner[:, None]
+    return tl.load(at, mask=(inner < k)[:, None] & (column < width)[None, :], other=0.0).to(DOT)
 
 
 @triton.jit
@@ -59,31 +63,31 @@ def _is_real(mask, replica, row, inside, rows, HAS_MASK: tl.constexpr):
 
 @triton.jit
 def _add_moments(about, count, first, second, product, real, row, begin, start):
-    """The moments of a chunk so far with those of one more tile; they are taken about the first row of the chunk."""
+    """The moments of a chunk so far with those of one more tile, place by place; they are taken about the first row of the chunk."""
     if begin == start:
         about = tl.sum(tl.where((row == start)[:, None], product, 0.0), 0)
     centred = tl.where(real[:, None], product - about[None, :], 0.0)
-    return about, count + real.to(tl.float32), first + tl.sum(centred, 0), second + tl.sum(centred * centred, 0)
+    return about, count + real.to(tl.float32), first + centred, second + centred * centred
 
 
 @triton.jit
 def _store_moments(partial, replica, column, known, width, count, about, first, second):
     """Of a chunk of rows: how many are real, their mean, and the sum of their squares about it."""
     number = tl.sum(count, 0)
-    mean = first / tl.maximum(number, 1.0)
+    mean = tl.sum(first, 0) / tl.maximum(number, 1.0)
     to = partial + ((replica * tl.num_programs(0) + tl.program_id(0)) * 3) * width + column
     tl.store(to, number + tl.zeros_like(mean), mask=known)
     tl.store(to + width, about + mean, mask=known)
-    tl.store(to + 2 * width, second - number * mean * mean, mask=known)
+    tl.store(to + 2 * width, tl.sum(second, 0) - number * mean * mean, mask=known)
 
 
 @triton.jit
 def first_kernel(
     x0, x1, x2, w0, w1, w2, t0, t1, i0, i1, mask, z, partial, rows, width, k0, k1, k2, t0_rows, t1_rows, i0_replica, i1_replica,
-    chunk, DENSE: tl.constexpr, TABLES: tl.constexpr, HAS_MASK: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr,
-    ROWS: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr,
+    chunk, DENSE: tl.constexpr, TABLES: tl.constexpr, RELOAD: tl.constexpr, HAS_MASK: tl.constexpr, DOT: tl.constexpr,
+    PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """z = x_0 w_0^T + ... + rows of tables, and the moments of each chunk of rows."""
+    """z = x_0 w_0^T + ... + rows of tables, and the moments of each chunk of rows. Weights are loaded once, or (RELOAD) for each tile."""
     replica = tl.program_id(1).to(tl.int64)
     column = tl.arange(0, COLUMNS)
     known = column < width
@@ -91,8 +95,17 @@ def first_kernel(
     stop = tl.minimum(start + chunk, rows)
     about = tl.zeros((COLUMNS,), dtype=tl.float32)
     count = tl.zeros((ROWS,), dtype=tl.float32)
-    first = tl.zeros((COLUMNS,), dtype=tl.float32)
-    second = tl.zeros((COLUMNS,), dtype=tl.float32)
+    first = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    second = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    if DENSE > 0 and not RELOAD:
+        weight_0 = _transposed(w0, replica, width, k0, DOT, INNER, COLUMNS)
+    if DENSE > 1 and not RELOAD:
+        weight_1 = _transposed(w1, replica, width, k1, DOT, INNER, COLUMNS)
+    if DENSE > 2 and not RELOAD:
+        weight_2 = _transposed(w2, replica, width, k2, DOT, INNER, COLUMNS)
+    x0 += replica * rows * k0
+    x1 += replica * rows * k1
+    x2 += replica * rows * k2
     for begin in range(start, stop, ROWS):
         row = begin + tl.arange(0, ROWS)
         inside = row < stop
@@ -100,16 +113,22 @@ def first_kernel(
         here = inside[:, None] & known[None, :]
         product = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
         if DENSE > 0:
-            product = _times(product, x0, w0, replica, row, inside, rows, k0, width, DOT, PRECISION, INNER, COLUMNS)
+            if RELOAD:
+                weight_0 = _transposed(w0, replica, width, k0, DOT, INNER, COLUMNS)
+            product = tl.dot(_rows_of(x0, row, inside, k0, INNER).to(DOT), weight_0, product, input_precision=PRECISION)
         if DENSE > 1:
-            product = _times(product, x1, w1, replica, row, inside, rows, k1, width, DOT, PRECISION, INNER, COLUMNS)
+            if RELOAD:
+                weight_1 = _transposed(w1, replica, width, k1, DOT, INNER, COLUMNS)
+            product = tl.dot(_rows_of(x1, row, inside, k1, INNER).to(DOT), weight_1, product, input_precision=PRECISION)
         if DENSE > 2:
-            product = _times(product, x2, w2, replica, row, inside, rows, k2, width, DOT, PRECISION, INNER, COLUMNS)
+            if RELOAD:
+                weight_2 = _transposed(w2, replica, width, k2, DOT, INNER, COLUMNS)
+            product = tl.dot(_rows_of(x2, row, inside, k2, INNER).to(DOT), weight_2, product, input_precision=PRECISION)
         if TABLES > 0:
             product = _gathered(product, t0, i0, replica, row, here, inside, column, t0_rows, width, i0_replica)
         if TABLES > 1:
             product = _gathered(product, t1, i1, replica, row, here, inside, column, t1_rows, width, i1_replica)
-        tl.store(z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=here)
+        _store_rows(z + replica * rows * width, product, row, inside, width, COLUMNS)
         about, count, first, second = _add_moments(about, count, first, second, product, real, row, begin, start)
     _store_moments(partial, replica, column, known, width, count, about, first, second)
 
@@ -176,32 +195,25 @@ def last_kernel(
     inner = tl.arange(0, INNER)
     known = column < width
     within = inner < k
-    weight = tl.load(
-        w + replica * width * k + column[None, :] * k + inner[:, None], mask=within[:, None] & known[None, :], other=0.0
-    )
-    weight = weight.to(DOT)
+    weight = _transposed(w, replica, width, k, DOT, INNER, COLUMNS)
     scale, offset = _norm(moments, norm_weight, norm_bias, running_mean, running_var, statistics, replica, inner, within, chunks, k,
                           momentum, tl.program_id(0) == 0, EPSILON, CHUNKS)  # fmt: skip
     start = tl.program_id(0) * chunk
     stop = tl.minimum(start + chunk, rows)
     about = tl.zeros((COLUMNS,), dtype=tl.float32)
     count = tl.zeros((ROWS,), dtype=tl.float32)
-    first = tl.zeros((COLUMNS,), dtype=tl.float32)
-    second = tl.zeros((COLUMNS,), dtype=tl.float32)
+    first = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
+    second = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     for begin in range(start, stop, ROWS):
         row = begin + tl.arange(0, ROWS)
         inside = row < stop
-        value = tl.load(
-            x + replica * rows * k + row[:, None] * k + inner[None, :], mask=inside[:, None] & within[None, :], other=0.0
-        ).to(tl.float32)
+        value = _rows_of(x + replica * rows * k, row, inside, k, INNER)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
         value = relu(value * scale[None, :] + offset[None, :])
         product = tl.dot(value.to(DOT), weight, input_precision=PRECISION)
         if HAS_BIAS:
             product += tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :]
-        tl.store(
-            z + replica * rows * width + row[:, None] * width + column[None, :], product, mask=inside[:, None] & known[None, :]
-        )
+        _store_rows(z + replica * rows * width, product, row, inside, width, COLUMNS)
         if MOMENTS:
             about, count, first, second = _add_moments(about, count, first, second, product, real, row, begin, start)
     if MOMENTS:
@@ -259,10 +271,8 @@ def sums_kernel(
         inside = row < stop
         source, got = _of_segments(index, replica, row, inside, index_replica, HAS_INDEX)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
-        here = inside[:, None] & known[None, :]
-        value = tl.load(z + replica * rows * width + row[:, None] * width + column[None, :], mask=here, other=0.0).to(tl.float32)
-        g = gradient + replica * gradient_rows * width + source[:, None] * width + column[None, :]
-        g = tl.load(g, mask=here & got[:, None], other=0.0).to(tl.float32)
+        value = _rows_of(z + replica * rows * width, row, inside, width, COLUMNS)
+        g = _rows_of(gradient + replica * gradient_rows * width, source, inside & got, width, COLUMNS)
         g = tl.where((value * a + b > 0) & real[:, None], g, 0.0)
         first += g
         second += g * (value - mean)
@@ -272,25 +282,34 @@ def sums_kernel(
 
 
 @triton.jit
+def _weight(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr):
+    """w of a replica, (COLUMNS, INNER)."""
+    column = tl.arange(0, COLUMNS)
+    inner = tl.arange(0, INNER)
+    at = w + replica * width * k + column[:, None] * k + inner[None, :]
+    return tl.load(at, mask=(column < width)[:, None] & (inner < k)[None, :], other=0.0).to(DOT)
+
+
+@triton.jit
 def back_kernel(
-    gradient, index, z, mask, statistics, sums, of_norm, x, x_statistics, weight, dz, dx, dw, db, partial, rows, gradient_rows,
-    width, k, index_replica, replicas, chunks, chunk, HAS_INDEX: tl.constexpr, NORM: tl.constexpr, PAST_RELU: tl.constexpr,
-    HAS_MASK: tl.constexpr, HAS_X: tl.constexpr, ACTIVATE: tl.constexpr, WANT_DX: tl.constexpr, STORE_DZ: tl.constexpr,
-    HAS_BIAS: tl.constexpr, CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
-    INNER: tl.constexpr, COLUMNS: tl.constexpr,
+    gradient, index, z, mask, statistics, sums, of_norm, w0, w1, w2, x, x_statistics, dz, dx0, dx1, dx2, partial, rows,
+    gradient_rows, width, k0, k1, k2, index_replica, replicas, chunks, chunk, HAS_INDEX: tl.constexpr, NORM: tl.constexpr,
+    PAST_RELU: tl.constexpr, HAS_MASK: tl.constexpr, DENSE: tl.constexpr, ACTIVATE: tl.constexpr, RELOAD: tl.constexpr,
+    CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """dz from the gradient, then dx = dz w, past the ReLU of x if x is activated; of each chunk of rows dz^T x, and sums for x's norm."""
+    """dz from the gradient, then dx_i = dz w_i; if x_0 = relu(norm(x)), past that ReLU, with the sums of each chunk for that norm."""
     replica = tl.program_id(1).to(tl.int64)
     column = tl.arange(0, COLUMNS)
     inner = tl.arange(0, INNER)
     known = column < width
-    within = inner < k
-    number = replica * tl.num_programs(0) + tl.program_id(0)
-    if WANT_DX:
-        w = tl.load(
-            weight + replica * width * k + column[:, None] * k + inner[None, :], mask=known[:, None] & within[None, :], other=0.0
-        )
-        w = w.to(DOT)
+    within = inner < k0
+    if DENSE > 0 and not RELOAD:
+        weight_0 = _weight(w0, replica, width, k0, DOT, INNER, COLUMNS)
+    if DENSE > 1 and not RELOAD:
+        weight_1 = _weight(w1, replica, width, k1, DOT, INNER, COLUMNS)
+    if DENSE > 2 and not RELOAD:
+        weight_2 = _weight(w2, replica, width, k2, DOT, INNER, COLUMNS)
     if NORM:
         every = tl.arange(0, CHUNKS)
         collected = sums + ((replica * chunks + every)[:, None] * 2) * width + column[None, :]
@@ -309,61 +328,55 @@ def back_kernel(
             tl.store(of_norm + replica * width + column, inverse * gc_sum, mask=known)
             tl.store(of_norm + (replicas + replica) * width + column, g_sum, mask=known)
     if ACTIVATE:
-        own_x = x_statistics + replica * 5 * k + inner
+        own_x = x_statistics + replica * 5 * k0 + inner
         x_mean = tl.load(own_x, mask=within, other=0.0)[None, :]
-        x_scale = tl.load(own_x + 2 * k, mask=within, other=0.0)[None, :]
-        x_offset = tl.load(own_x + 3 * k, mask=within, other=0.0)[None, :]
+        x_scale = tl.load(own_x + 2 * k0, mask=within, other=0.0)[None, :]
+        x_offset = tl.load(own_x + 3 * k0, mask=within, other=0.0)[None, :]
+        first = tl.zeros((ROWS, INNER), dtype=tl.float32)
+        second = tl.zeros((ROWS, INNER), dtype=tl.float32)
+    gradient += replica * gradient_rows * width
     z += replica * rows * width
     dz += replica * rows * width
-    x += replica * rows * k
-    dx += replica * rows * k
-    gradient += replica * gradient_rows * width
-    product = tl.zeros((COLUMNS, INNER), dtype=tl.float32)
-    total = tl.zeros((COLUMNS,), dtype=tl.float32)
-    first = tl.zeros((INNER,), dtype=tl.float32)
-    second = tl.zeros((INNER,), dtype=tl.float32)
+    x += replica * rows * k0
+    dx0 += replica * rows * k0
+    dx1 += replica * rows * k1
+    dx2 += replica * rows * k2
     start = tl.program_id(0) * chunk
     stop = tl.minimum(start + chunk, rows)
     for begin in range(start, stop, ROWS):
         row = begin + tl.arange(0, ROWS)
         inside = row < stop
         source, got = _of_segments(index, replica, row, inside, index_replica, HAS_INDEX)
-        here = inside[:, None] & known[None, :]
-        at = row[:, None] * width + column[None, :]
-        at_x = row[:, None] * k + inner[None, :]
-        if HAS_X:
-            raw = tl.load(x + at_x, mask=inside[:, None] & within[None, :], other=0.0).to(tl.float32)
+        if ACTIVATE:
+            raw = _rows_of(x, row, inside, k0, INNER)
         if NORM:
-            value = tl.load(z + at, mask=here, other=0.0).to(tl.float32)
+            value = _rows_of(z, row, inside, width, COLUMNS)
         real = _is_real(mask, replica, row, inside, rows, HAS_MASK)
-        g = gradient + source[:, None] * width + column[None, :]
-        g = tl.load(g, mask=here & got[:, None], other=0.0).to(tl.float32)
+        g = _rows_of(gradient, source, inside & got, width, COLUMNS)
         if NORM:
             if not PAST_RELU:
                 g = tl.where(value * a + b > 0, g, 0.0)
             g = a * (g - c0 - (value - mean) * c1)
         g = tl.where(real[:, None], g, 0.0)
-        if STORE_DZ:
-            tl.store(dz + at, g, mask=here)
-        if HAS_BIAS:
-            total += tl.sum(g, 0)
-        if HAS_X:
-            active = raw
+        _store_rows(dz, g, row, inside, width, COLUMNS)
+        if DENSE > 0:
+            if RELOAD:
+                weight_0 = _weight(w0, replica, width, k0, DOT, INNER, COLUMNS)
+            d = tl.dot(g.to(DOT), weight_0, input_precision=PRECISION)
             if ACTIVATE:
-                active = relu(raw * x_scale + x_offset)
-            if WANT_DX:
-                d = tl.dot(g.to(DOT), w, input_precision=PRECISION)
-                if ACTIVATE:
-                    d = tl.where(active > 0, d, 0.0)
-                    first += tl.sum(d, 0)
-                    second += tl.sum(d * (raw - x_mean), 0)
-                tl.store(dx + at_x, d, mask=inside[:, None] & within[None, :])
-            product = tl.dot(tl.trans(g.to(DOT)), active.to(DOT), product, input_precision=PRECISION)
-    if HAS_X:
-        to = dw + number * width * k + column[:, None] * k + inner[None, :]
-        tl.store(to, product, mask=known[:, None] & within[None, :])
-    if HAS_BIAS:
-        tl.store(db + number * width + column, total, mask=known)
+                d = tl.where(raw * x_scale + x_offset > 0, d, 0.0)
+                first += d
+                second += d * (raw - x_mean)
+            _store_rows(dx0, d, row, inside, k0, INNER)
+        if DENSE > 1:
+            if RELOAD:
+                weight_1 = _weight(w1, replica, width, k1, DOT, INNER, COLUMNS)
+            _store_rows(dx1, tl.dot(g.to(DOT), weight_1, input_precision=PRECISION), row, inside, k1, INNER)
+        if DENSE > 2:
+            if RELOAD:
+                weight_2 = _weight(w2, replica, width, k2, DOT, INNER, COLUMNS)
+            _store_rows(dx2, tl.dot(g.to(DOT), weight_2, input_precision=PRECISION), row, inside, k2, INNER)
     if ACTIVATE:
-        tl.store(partial + number * 2 * k + inner, first, mask=within)
-        tl.store(partial + (number * 2 + 1) * k + inner, second, mask=within)
+        to = partial + (replica * tl.num_programs(0) + tl.program_id(0)) * 2 * k0 + inner
+        tl.store(to, tl.sum(first, 0), mask=within)
+        tl.store(to + k0, tl.sum(second, 0), mask=within)
