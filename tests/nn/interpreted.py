@@ -27,7 +27,8 @@ from planegraph.nn.ops import aside, incidence, linear, mlp, tree
 from planegraph.nn.ops.aside import Aside, Pair
 from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
 from planegraph.nn.ops.mlp import At
-from planegraph.nn.ops.tree import Maps
+from planegraph.nn.ops.tree import Maps, Parts, Tree
+from planegraph.nn.structure import Structure
 
 from .test_sums import random_choice, random_rows, random_segments
 from .test_trees import INSIDE, block_cut_forest, fast, random_inputs, spqr_forest, stacked
@@ -371,6 +372,76 @@ def test_trees(name, width, replicas, inside, calls):
     assert calls["triton_tree.forward"] == calls["triton_tree.backward"] == 1 + (name == "block-cut")
     if "narrow" in name:
         assert_same(lambda dtype: run(dtype, 1e-5))  # the logarithm must not round small messages away
+
+
+def trees_of_a_batch(replicas: int | None) -> dict[str, Tree]:
+    """Of 40 graphs, padded, with depths between 0 and 20."""
+    f = pg.families
+    sizes = [1, 2, 3, 5, 8, 14, 20, 30]
+    graphs = [*map(f.path, sizes), *map(f.ladder, sizes), *(f.random_planar(6 + s, 0.3, seed=s) for s in range(24))]
+    loader = PackedLoader(PackedDataset.from_graphs(graphs), batch_size=40, pad=True, shuffle=True, seed=1)
+    batches = [batch for _ in range(replicas or 1) for batch in loader]
+    batch = batches[0] if replicas is None else PlanarBatch.stack(batches)
+    s = Structure(batch, 4, torch.float32)
+    return {"SPQR": s.spqr_tree, "block-cut": s.block_cut_tree}
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+@pytest.mark.parametrize("name", ["SPQR", "block-cut"])
+def test_parts(name, replicas):
+    """In each level part follows part, no row's parent lies in another part, and what belongs to none has no parent."""
+    tree = trees_of_a_batch(replicas)[name]
+    parts = tree.parts.a.shape[-1] - 1
+    assert parts > 5
+
+    def part_of(rows: int, starts: Tensor, slices: list[tuple[int, int]]) -> list[int]:
+        found = [parts] * rows
+        for (begin, end), bounds in zip(slices, starts.tolist(), strict=True):
+            assert bounds[0] == begin
+            assert bounds == sorted(bounds)
+            assert bounds[-1] <= end
+            for k in range(parts):
+                found[bounds[k] : bounds[k + 1]] = [k] * (bounds[k + 1] - bounds[k])
+        return found
+
+    for r in range(replicas or 1):
+        of_a, of_b, parent_a, parent_b = (
+            None if t is None else t[r] if replicas else t for t in (*tree.parts, tree.parent_of_a, tree.parent_of_b)
+        )
+        in_a = part_of(tree.children_of_a.count, of_a, [level.a for level in tree.levels])
+        in_b = part_of(len(parent_b), of_b, [level.b for level in tree.levels])
+        assert len(set(in_a)) > parts // 2
+        for row, parent in enumerate(parent_b.tolist()):
+            assert in_b[row] == (parts if parent < 0 else in_a[parent])
+        above = range(len(parent_b)) if parent_a is None else parent_a.tolist()
+        for row, parent in enumerate(above):
+            if 0 <= parent < len(in_b):
+                assert in_a[row] == in_b[parent]
+
+
+@pytest.mark.parametrize("replicas", [None, 2])
+@pytest.mark.parametrize("name", ["SPQR", "block-cut"])
+def test_trees_in_parts(name, replicas):
+    """Parts of one tile and of several."""
+    tree = trees_of_a_batch(replicas)[name]
+    g, lead = torch.Generator().manual_seed(0), (replicas,) if replicas else ()
+    shapes = [(tree.children_of_a.count, 16), (tree.parent_of_b.shape[-1], 16)] + 4 * [(16, 16), (16,)]
+    given = [torch.randn(*lead, *shape, generator=g, dtype=torch.float64) for shape in shapes]
+
+    def run(dtype: torch.dtype) -> Values:
+        leaves = [(x / (4 if x.shape[-2:] == (16, 16) else 1)).to(dtype).requires_grad_() for x in given]
+        out = fast(tree, *leaves, inside=name != "SPQR")
+        kept = torch.zeros(*lead, tree.children_of_a.count, dtype=torch.bool)
+        kept[..., slice(*tree.levels[-1].a)] = True
+        if tree.parent_of_a is None:
+            kept[..., : tree.parent_of_b.shape[-1]] |= tree.parent_of_b >= 0
+        else:
+            kept |= tree.parent_of_a >= 0
+        return with_gradients(out[kept], {str(k): leaf for k, leaf in enumerate(leaves)})
+
+    assert_same(run, again=True)
+    tree = tree._replace(parts=Parts(*(t[..., [0, -1]].contiguous() for t in tree.parts)))
+    assert_same(run)
 
 
 # ---- dropout ----------------------------------------------------------------------------------------------------------------------

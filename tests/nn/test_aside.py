@@ -74,9 +74,12 @@ def test_what_is_read_stays_in_memory(waits):
 
 
 def test_it_ends_with_an_error_too(waits):
-    with pytest.raises(ZeroDivisionError), gradients_aside(CUDA):
+    def fail() -> None:
         module.now().read()
         module.now().launch(lambda: 1 / 0)
+
+    with pytest.raises(ZeroDivisionError), gradients_aside(CUDA):
+        fail()
     assert waits == [FORK, JOIN]
     assert module.now() is None
 

@@ -12,10 +12,11 @@ from torch import Tensor
 
 from ..data.batch import PlanarBatch
 from .ops.incidence import Incidence, Rows
-from .ops.tree import Level, Tree
+from .ops.tree import Level, Tree, in_parts
 from .positions import position_table
 
 _ptr = Rows.of_ptr
+_MANY_GRAPHS = 16
 
 
 class Structure:
@@ -152,7 +153,7 @@ class Structure:
         """SPQR nodes (a), and the messages of all but the roots to their parents (b)."""
         b, slices = self.batch, self.layout.spqr_slices
         levels = [Level(below, rows) for below, rows in zip(((0, 0), *slices), slices, strict=False)]
-        return Tree(levels, Rows(None, b.spqr_begin, b.spqr_end), None, None, b.spqr_parent[..., : self.roots[0]])
+        return self._in_parts(Tree(levels, Rows(None, b.spqr_begin, b.spqr_end), None, None, b.spqr_parent[..., : self.roots[0]]))
 
     @property
     def num_child_blocks(self) -> int:
@@ -165,4 +166,8 @@ class Structure:
         b, layout, n = self.batch, self.layout, self.num_child_blocks
         levels = [Level(*rows) for rows in zip(layout.block_slices, layout.cut_slices, strict=False)]
         of_blocks = Rows(None, b.block_begin[..., :n], b.block_end[..., :n])
-        return Tree(levels, Rows(None, b.cut_begin, b.cut_end), of_blocks, b.cut_parent, b.block_parent[..., :n])
+        return self._in_parts(Tree(levels, Rows(None, b.cut_begin, b.cut_end), of_blocks, b.cut_parent, b.block_parent[..., :n]))
+
+    def _in_parts(self, tree: Tree) -> Tree:
+        """Trees of many graphs fall into parts of about one size; those of a few may not."""
+        return in_parts(tree) if self.layout.num_graphs >= _MANY_GRAPHS else tree

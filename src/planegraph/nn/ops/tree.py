@@ -15,7 +15,7 @@ is the identity on small messages, and its argument can be read off its value, s
 grow with the depth while weights are about as large as at the start; where they are many times larger, they may.
 
 Slices of rows are computed one after the other and written in place; the gradient is taken by hand, so that the gradient of a weight is
-one product over all levels instead of one per level. O(rows * width^2). On CUDA a slice is one kernel, and many narrow slices are one.
+one product over all levels instead of one per level. O(rows * width^2). On CUDA the trees of a batch are one kernel (triton_tree.py).
 """
 
 from __future__ import annotations
@@ -45,6 +45,16 @@ class Level(NamedTuple):
     a: Bounds
 
 
+class Parts(NamedTuple):
+    """Independent parts of all trees: (..., levels, parts + 1), the row of either kind at which each begins in each level.
+
+    In a level part follows part; what comes behind the last is padding, and is 0.
+    """
+
+    a: Tensor
+    b: Tensor
+
+
 class Tree(NamedTuple):
     """All trees of a batch: their levels, and the children and the parent of each row of either kind.
 
@@ -58,6 +68,18 @@ class Tree(NamedTuple):
     children_of_b: Rows | None
     parent_of_a: Tensor | None
     parent_of_b: Tensor
+    parts: Parts | None = None
+
+
+def in_parts(tree: Tree) -> Tree:
+    """The same tree with its parts, if there are kernels for them.
+
+    A parent must be one level above its child (b rows of a level are below its a rows), the rows of a level that have a parent must come
+    first and in the order of their parents, and all others but those of the top level must be padding. So it is in a batch.
+    """
+    if triton_tree is None or not triton_tree.runs(tree.parent_of_b):
+        return tree
+    return tree._replace(parts=triton_tree.parts_of(tree))
 
 
 class Maps(NamedTuple):

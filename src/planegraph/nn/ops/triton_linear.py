@@ -18,7 +18,8 @@ from .triton_tools import on_device, power_of_two, products_in, relu, runs
 
 _WIDEST = 128
 _TOGETHER = 8  # pairs of a launch
-_PROGRAMS = 132  # of a launch that is full: one for each multiprocessor of an H200
+_PROGRAMS = 396  # of a launch that is full: three for each multiprocessor of an H200
+_MOST_CHUNKS = 16  # of the rows of a pair
 _ROWS = 64
 _BLOCK = 4096  # elements that one program adds up
 
@@ -44,7 +45,7 @@ def _choose(k, x0, x1, x2, x3, x4, x5, x6, x7):
     return x
 
 
-@triton.jit
+@triton.jit(do_not_specialize=[f"n{k}" for k in range(8)])  # not one kernel for every mixture of numbers of rows
 def _products_kernel(
     a0, a1, a2, a3, a4, a5, a6, a7, b0, b1, b2, b3, b4, b5, b6, b7, s0, s1, s2, s3, s4, s5, s6, s7, n0, n1, n2, n3, n4, n5, n6, n7,
     out, sums, width, k, chunks, replicas, ACTIVATE: tl.constexpr, SUMS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr,
@@ -137,7 +138,8 @@ class _Launch:
 
     def __call__(self) -> None:
         number, (_, replicas, width, k) = len(self.pairs), self.products.shape
-        chunks = max(_PROGRAMS // (_TOGETHER * replicas), 1)  # whatever the number of pairs: the same bits alone and in company
+        # whatever the number of pairs: the same bits alone and in company
+        chunks = max(min(_PROGRAMS // (_TOGETHER * replicas), _MOST_CHUNKS), 1)
         filled = [*self.pairs, *[self.pairs[0]] * (_TOGETHER - number)]
         activate = filled[0].statistics is not None
         out, sums = self.products, self.sums
@@ -163,7 +165,7 @@ def _kind(pair: Pair) -> Hashable:
 
 
 def products(pairs: Sequence[Pair]) -> list[tuple[Tensor, Tensor | None]]:
-    """Of each pair the product and the sums, or None. They are there when this ends or, within ``aside.gradients_aside``, when that ends."""
+    """Of each pair the product and the sums, or None. They are there when this ends, or when ``aside.gradients_aside`` does."""
     if pairs[0].a.dim() == 2:
         found = products([Pair(a.unsqueeze(0), b.unsqueeze(0), sums, statistics) for a, b, sums, statistics in pairs])
         return [(product.squeeze(0), None if total is None else total.squeeze(0)) for product, total in found]

@@ -2,13 +2,14 @@ r"""Kernels of the MLP with batch norms: each row is read and written about once
 
 One kernel multiplies, adds what is gathered from tables, and takes the moments of the result by chunks of rows. The next makes the scale
 and offset of the norm of them, activates, relu(scale x + offset), and multiplies again. Backwards, one kernel norms the gradient,
-multiplies it by the weight, takes it past the ReLU before, and collects the sums that the norm before needs; gradients of weights are left
-to triton_linear.py. With z the input of a norm, c = z - mean, s = 1 / sqrt(variance + eps), w its weight and g the gradient past its ReLU, over n real
-rows:
+multiplies it by the weight, takes it past the ReLU before, and collects the sums that the norm before needs; gradients of weights are
+left to triton_linear.py. With z the input of a norm, c = z - mean, s = 1 / sqrt(variance + eps), w its weight and g the gradient past its
+ReLU, over n real rows:
 
     dz = w s ( g - sum(g) / n - c s^2 sum(g c) / n ),    dw = s sum(g c),    db = sum(g).
 
-Moments are taken by chunks of rows, each into its own memory: no atomics, so the same input always gives the same bits. Variances are taken about a value of the chunk, so that no square of a large mean drowns them.
+Moments are taken by chunks of rows, each into its own memory: no atomics, so the same input always gives the same bits. Variances are
+taken about a value of the chunk, so that no square of a large mean drowns them.
 """
 
 from __future__ import annotations
