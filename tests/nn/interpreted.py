@@ -23,7 +23,7 @@ import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
 from planegraph.nn import GINE, BasePlanE, Categorical, Continuous, PlanEConfig, dropout
 from planegraph.nn.mlp import MLP
-from planegraph.nn.ops import aside, incidence, linear, mlp, tree
+from planegraph.nn.ops import aside, incidence, linear, mlp, shared, tree
 from planegraph.nn.ops.aside import Aside, Pair
 from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
 from planegraph.nn.ops.mlp import At
@@ -38,7 +38,13 @@ torch.set_float32_matmul_precision("highest")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # numpy's, of what a tl.where leaves out
 TOLERANCE = 1e-5  # relative to the largest entry
-KERNELS = ((mlp, "triton_mlp"), (tree, "triton_tree"), (incidence, "triton_sums"), (linear, "triton_linear"))
+KERNELS = (
+    (mlp, "triton_mlp"),
+    (tree, "triton_tree"),
+    (incidence, "triton_sums"),
+    (linear, "triton_linear"),
+    (shared, "triton_shared"),
+)
 Values = dict[str, Tensor]
 
 
@@ -307,6 +313,8 @@ def test_mlp(name, replicas, calls, monkeypatch):
     if rows > 128:
         monkeypatch.setattr(mlp.triton_mlp, "_PROGRAMS", {64: 2, 128: 2})
         assert_same(run)  # several tiles for each program
+        monkeypatch.setattr(mlp.triton_mlp, "_MANY_CHUNKS", 0)
+        assert_same(run)  # statistics by a kernel of their own
 
 
 def test_mlp_of_columns_far_from_zero():
@@ -441,6 +449,23 @@ def test_trees_in_parts(name, replicas):
 
     assert_same(run, again=True)
     tree = tree._replace(parts=Parts(*(t[..., [0, -1]].contiguous() for t in tree.parts)))
+    assert_same(run)
+
+
+# ---- one tensor for several readers ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("readers", [1, 2, 5, 8, 9])
+def test_shared(readers):
+    """One reader's gradient is missing, if there are many."""
+    x = torch.randn(70, 20, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+
+    def run(dtype: torch.dtype) -> Values:
+        leaf = x.to(dtype).requires_grad_()
+        copies = shared.shared(leaf, readers)
+        out = torch.stack([copy**k for k, copy in enumerate(copies, start=1) if k != 4])
+        return with_gradients(out, {"x": leaf})
+
     assert_same(run)
 
 

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from .config import PlanEConfig
 from .layer import PlanELayer
 from .model import GraphModel
+from .ops.shared import shared
 from .structure import Structure
 
 
@@ -27,8 +28,8 @@ class BasePlanE(GraphModel):
         self._add_readout()
 
     def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
-        out = []
-        for layer in self.layers:
+        out, edges_of = [], [None] * len(self.layers) if edges is None else shared(edges, len(self.layers))
+        for layer, edges in zip(self.layers, edges_of, strict=True):
             h = layer(h, edges, s)
             out.append(h)
         return out

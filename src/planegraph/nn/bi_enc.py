@@ -34,8 +34,7 @@ class BiEnc(nn.Module):
 
     def forward(self, h_spqr: Tensor, s: Structure) -> Tensor:
         theta = linear(s.child_positions, self.inner.first[1].weight)
-        h_block = bottom_up(s.spqr_tree, h_spqr, None, self.outer.maps, self.inner.maps, theta)
-        return h_block[..., slice(*s.roots), :]
+        return bottom_up(s.spqr_tree, h_spqr, None, self.outer.maps, self.inner.maps, theta, rows=s.roots)
 
     def reset_parameters(self) -> None:
         """New weights for both MLPs."""

@@ -31,8 +31,7 @@ class CutEnc(nn.Module):
         self.outer = MLP(config.hidden, config.hidden, "none", replicas)
 
     def forward(self, h: Tensor, h_block: Tensor, s: Structure) -> Tensor:
-        h_cut, h_child = s.node_cut.transposed @ h, h_block[..., : s.num_child_blocks, :]
-        return bottom_up(s.block_cut_tree, h_cut, h_child, self.outer.maps, self.inner.maps)
+        return bottom_up(s.block_cut_tree, s.node_cut.transposed @ h, h_block, self.outer.maps, self.inner.maps)
 
     def reset_parameters(self) -> None:
         """New weights for both MLPs."""

@@ -56,20 +56,17 @@ class Dropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training:
             return x
+        threshold, factor = int(self.p * 2**32), 1 / (1 - self.p)
+        if triton_dropout is not None and triton_dropout.runs(x):
+            key = triton_dropout.next_key(self.seed, self.count, _COUNT, _SHARE * self.share)
+            return triton_dropout.dropped(x, key, threshold, factor)
         with torch.no_grad():
             self.count += 1
             key = mix(torch.add(self.seed, self.count, alpha=_COUNT) + _SHARE * self.share)
-            factors = self._factors(x, key)
+            places = torch.arange(x.shape[-2] * x.shape[-1], device=x.device).view(x.shape[-2:])
+            drawn = mix(places * _PLACE + key[..., None, None])
+            factors = torch.where(drawn >= threshold, factor, 0.0).to(x.dtype)
         return x * factors
-
-    def _factors(self, x: Tensor, key: Tensor) -> Tensor:
-        """0 or 1 / (1 - p) for each value of x (..., rows, width)."""
-        threshold, factor = int(self.p * 2**32), 1 / (1 - self.p)
-        if triton_dropout is not None and triton_dropout.runs(x):
-            return triton_dropout.factors(x, key, threshold, factor)
-        places = torch.arange(x.shape[-2] * x.shape[-1], device=x.device).view(x.shape[-2:])
-        drawn = mix(places * _PLACE + key[..., None, None])
-        return torch.where(drawn >= threshold, factor, 0.0).to(x.dtype)
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

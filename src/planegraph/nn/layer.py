@@ -7,6 +7,7 @@ from torch import Tensor, nn
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
+from .ops.shared import shared
 from .reset import reset_parts
 from .streams import Beside
 from .structure import Structure
@@ -31,13 +32,14 @@ class PlanELayer(nn.Module):
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         beside = Beside(h.device)
+        h, h_nodes, h_walks, h_trees, h_sums = shared(h, 5)
         with beside.start():
-            terms = self.update.of_nodes(h, edges, s)
-        h_spqr = None if self.tri_enc is None else self.tri_enc(h, edges, s)
+            terms = self.update.of_nodes(h_nodes, edges, s)
+        h_spqr = None if self.tri_enc is None else self.tri_enc(h_walks, edges, s)
         h_block = None if self.bi_enc is None else self.bi_enc(h_spqr, s)
-        h_cut = None if self.cut_enc is None else self.cut_enc(h, h_block, s)
+        h_cut = None if self.cut_enc is None else self.cut_enc(h_trees, h_block, s)
         beside.join(*(term if isinstance(term, Tensor) else term.x for term in terms))
-        new = self.update.combine(terms, h, h_spqr, h_block, h_cut, s)
+        new = self.update.combine(terms, h_sums, h_spqr, h_block, h_cut, s)
         return h + new if self.residual else new
 
     def reset_parameters(self) -> None:

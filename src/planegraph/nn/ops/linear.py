@@ -48,6 +48,6 @@ class _Affine(torch.autograd.Function):
 
 def products(pairs: Sequence[Pair]) -> list[tuple[Tensor, Tensor | None]]:
     """Of each pair the product and, if they are wanted, the sums; within ``aside.gradients_aside`` they may come later."""
-    if triton_linear is not None and all(triton_linear.can_fuse(pair.a, pair.b) for pair in pairs):
+    if triton_linear is not None and all(map(triton_linear.can_multiply, pairs)):
         return triton_linear.products(pairs)
     return [(pair.a.mT @ pair.b, pair.a.sum(-2) if pair.sums else None) for pair in pairs]

@@ -32,6 +32,7 @@ from .linear import products
 
 try:
     from . import triton_tree
+    from .triton_tools import storage
 except ImportError:  # no Triton: torch operations do
     triton_tree = None
 
@@ -91,58 +92,75 @@ class Maps(NamedTuple):
     last_bias: Tensor
 
 
-def bottom_up(tree: Tree, h_a: Tensor, h_b: Tensor | None, a: Maps, b: Maps, p_b: Tensor | None = None) -> Tensor:
-    """y of all a rows (..., rows, width); of h_b and p_b one is given."""
+def bottom_up(
+    tree: Tree, h_a: Tensor, h_b: Tensor | None, a: Maps, b: Maps, p_b: Tensor | None = None, rows: Bounds | None = None
+) -> Tensor:
+    """y of a rows (..., rows, width), of all or of those from ``rows``; of h_b and p_b one is given.
+
+    Rows of h_b behind those of the trees are not read.
+    """
     if (h_b is None) == (p_b is None):
         raise ValueError("either h_b or p_b is given, not both")
-    x_b = p_b if h_b is None else h_b
-    for x, rows in ((h_a, tree.children_of_a.count), (x_b, tree.parent_of_b.shape[-1])):
-        if x.shape[-2] != rows:
-            raise ValueError(f"the trees have {rows} rows; found a tensor of shape {tuple(x.shape)}")
-    return _BottomUp.apply(tree, h_b is not None, h_a, x_b, *a, *b)
+    x_b, rows_a, rows_b = p_b if h_b is None else h_b, tree.children_of_a.count, tree.parent_of_b.shape[-1]
+    for x, number, fits in ((h_a, rows_a, h_a.shape[-2] == rows_a), (x_b, rows_b, x_b.shape[-2] >= rows_b)):
+        if not fits:
+            raise ValueError(f"the trees have {number} rows; found a tensor of shape {tuple(x.shape)}")
+    return _BottomUp.apply(tree, h_b is not None, (0, rows_a) if rows is None else rows, h_a, x_b, *a, *b)
 
 
 class _BottomUp(torch.autograd.Function):
     """``inside``: x_b is h_b, otherwise p_b."""
 
     @staticmethod
-    def forward(ctx: Any, tree: Tree, inside: bool, h_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
+    def forward(ctx: Any, tree: Tree, inside: bool, rows: Bounds, h_a: Tensor, x_b: Tensor, *maps: Tensor) -> Tensor:
         a, b = Maps(*maps[:4]), Maps(*maps[4:])
+        fused = triton_tree is not None and triton_tree.can_fuse(h_a)
         # of both kinds: h plus what comes from the children, what the first ReLU gives, what is told to the parent
-        total_a, total_b, hidden_a, hidden_b, y_a, m_b = (
-            torch.empty_like(x, memory_format=torch.contiguous_format) for x in (h_a, x_b, h_a, x_b, h_a, x_b)
-        )
-        if triton_tree is not None and triton_tree.can_fuse(h_a):
+        total_a, total_b, hidden_a, hidden_b = _of_both(tree, h_a, 2, storage() if fused else h_a.dtype)
+        y_a, m_b = _of_both(tree, h_a, 1, h_a.dtype)
+        if fused:
             triton_tree.forward(tree, inside, h_a, x_b, a, b, total_a, total_b, hidden_a, hidden_b, y_a, m_b)
         else:
             for level in tree.levels:
                 _up(level.b, x_b, inside, y_a, tree.children_of_b, b, total_b, hidden_b, m_b)
                 _part(m_b, level.b).log1p_()
                 _up(level.a, h_a, True, m_b, tree.children_of_a, a, total_a, hidden_a, y_a)
-        ctx.tree, ctx.inside = tree, inside
+        ctx.tree, ctx.inside, ctx.rows, ctx.read = tree, inside, rows, x_b.shape[-2]
         ctx.save_for_backward(total_a, total_b, hidden_a, hidden_b, y_a, m_b, a.first, a.last, b.first, b.last)
-        return y_a
+        return _part(y_a, rows)
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         total_a, total_b, hidden_a, hidden_b, y_a, m_b, *weights = ctx.saved_tensors
-        tree = ctx.tree
+        tree, known = ctx.tree, m_b.shape[-2]
         # of both kinds: the gradients before the last ReLU, before the first, and of what is inside the first map
-        g_a, g_b, d_a, d_b, u_a, u_b = (torch.empty_like(t) for t in (y_a, m_b, y_a, m_b, y_a, m_b))
+        g_a, g_b, d_a, d_b = _of_both(tree, y_a, 2, total_a.dtype)
+        u_a, u_b = torch.empty_like(y_a), y_a.new_empty(*y_a.shape[:-2], ctx.read, y_a.shape[-1])
+        u_b[..., known:, :] = 0
         if triton_tree is not None and triton_tree.can_fuse(y_a):
-            triton_tree.backward(tree, gradient.contiguous(), weights, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, u_a, u_b)
+            triton_tree.backward(tree, gradient, ctx.rows, weights, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, u_a, u_b)
         else:
             first_a, last_a, first_b, last_b = weights
+            own = gradient
+            if gradient.shape != y_a.shape:
+                own = torch.zeros_like(y_a)
+                _part(own, ctx.rows).copy_(gradient)
             for level in reversed(tree.levels):
-                _down(level.a, gradient, tree.parent_of_a, u_b, g_a)
+                _down(level.a, own, tree.parent_of_a, u_b[..., :known, :], g_a)
                 _through(level.a, y_a, hidden_a, first_a, last_a, g_a, d_a, u_a)
                 _down(level.b, None, tree.parent_of_b, u_a, g_b)
                 rows = _part(g_b, level.b)
                 rows *= torch.exp(-_part(m_b, level.b))
                 _through(level.b, m_b, hidden_b, first_b, last_b, g_b, d_b, u_b)
         of_maps = products([Pair(x, y, sums=True) for x, y in ((d_a, total_a), (g_a, hidden_a), (d_b, total_b), (g_b, hidden_b))])
-        return None, None, u_a, u_b if ctx.inside else d_b, *(t for pair in of_maps for t in pair)
+        return None, None, None, u_a, u_b if ctx.inside else d_b, *(t for pair in of_maps for t in pair)
+
+
+def _of_both(tree: Tree, like: Tensor, number: int, dtype: torch.dtype) -> list[Tensor]:
+    """So many tensors of all rows of either kind: a, b, a, b, ..."""
+    rows = (tree.children_of_a.count, tree.parent_of_b.shape[-1])
+    return [torch.empty(*like.shape[:-2], n, like.shape[-1], dtype=dtype, device=like.device) for _ in range(number) for n in rows]
 
 
 def _part(x: Tensor, bounds: Bounds) -> Tensor:

@@ -120,6 +120,13 @@ def can_fuse(x: Tensor, other: Tensor) -> bool:
     return runs(x) and x.dtype == torch.float32 and max(x.shape[-1], other.shape[-1]) <= _WIDEST and x.shape[-2] > 0
 
 
+def can_multiply(pair: Pair) -> bool:
+    """Whether :func:`products` takes this pair."""
+    a, b = pair.a, pair.b
+    dtypes = {a.dtype, b.dtype} <= {torch.float32, torch.bfloat16}
+    return runs(a) and dtypes and max(a.shape[-1], b.shape[-1]) <= _WIDEST and a.shape[-2] > 0
+
+
 class _Launch:
     """Up to eight pairs of one kind, and the memory for what they give."""
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _WIDEST = 128
 _MOST_DENSE, _MOST_TABLES = 3, 2
 _PROGRAMS = {64: 264, 128: 132}  # about so many share the rows, by their width: two, and one, for each multiprocessor of an H200
+_MANY_CHUNKS = 32  # from which on statistics are not made of them by every program that needs them
 
 
 # ---- launches ---------------------------------------------------------------------------------------------------------------------
@@ -103,14 +104,15 @@ def _last(
     tile = _tile(width)
     chunk, chunks = _chunks(rows, replicas, tile)
     z = torch.empty(replicas, rows, width, dtype=storage() if bias is None else weight.dtype, device=x.device)
-    statistics = weight.new_empty(replicas, 5, k)
+    known = moments.shape[1] > _MANY_CHUNKS
+    statistics = _statistics(moments, norm) if known else weight.new_empty(replicas, 5, k)
     partial = weight.new_empty(replicas, chunks, 3, width) if bias is None else None
     with on_device(x):
         last_kernel[chunks, replicas](
             x, moments, *norm[:4], statistics, weight, x if bias is None else bias, x if mask is None else mask, z,
             x if partial is None else partial, rows, k, width, moments.shape[1], norm.momentum, chunk, HAS_BIAS=bias is not None,
-            MOMENTS=bias is None, HAS_MASK=mask is not None, EPSILON=EPS, CHUNKS=triton.next_power_of_2(moments.shape[1]),
-            **products_in(), INNER=power_of_two(k), **tile,
+            MOMENTS=bias is None, KNOWN=known, HAS_MASK=mask is not None, EPSILON=EPS,
+            CHUNKS=triton.next_power_of_2(moments.shape[1]), **products_in(), INNER=power_of_two(k), **tile,
         )  # fmt: skip
     return z, statistics, partial
 

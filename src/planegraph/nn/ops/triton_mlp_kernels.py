@@ -82,7 +82,7 @@ def _store_moments(partial, replica, column, known, width, count, about, first, 
     tl.store(to + 2 * width, tl.sum(second, 0) - number * mean * mean, mask=known)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "t0_rows", "t1_rows", "chunk"])  # one kernel for all batches
 def first_kernel(
     x0, x1, x2, w0, w1, w2, t0, t1, i0, i1, mask, z, partial, rows, width, k0, k1, k2, t0_rows, t1_rows, i0_replica, i1_replica,
     chunk, DENSE: tl.constexpr, TABLES: tl.constexpr, RELOAD: tl.constexpr, HAS_MASK: tl.constexpr, DOT: tl.constexpr,
@@ -172,7 +172,7 @@ def _norm(
     return scale, offset
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["chunks"])
 def statistics_kernel(
     partial, weight, bias, running_mean, running_var, out, chunks, width, momentum, EPSILON: tl.constexpr, CHUNKS: tl.constexpr,
     COLUMNS: tl.constexpr,
@@ -183,22 +183,26 @@ def statistics_kernel(
           momentum, True, EPSILON, CHUNKS)  # fmt: skip
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "chunks", "chunk"])
 def last_kernel(
     x, moments, norm_weight, norm_bias, running_mean, running_var, statistics, w, bias, mask, z, partial, rows, k, width,
-    chunks, momentum, chunk, HAS_BIAS: tl.constexpr, MOMENTS: tl.constexpr, HAS_MASK: tl.constexpr, EPSILON: tl.constexpr,
-    CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, INNER: tl.constexpr,
-    COLUMNS: tl.constexpr,
+    chunks, momentum, chunk, HAS_BIAS: tl.constexpr, MOMENTS: tl.constexpr, KNOWN: tl.constexpr, HAS_MASK: tl.constexpr,
+    EPSILON: tl.constexpr, CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
+    INNER: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """z = relu(norm(x)) w^T, plus a bias or with the moments of each chunk of rows."""
+    """z = relu(norm(x)) w^T, plus a bias or with the moments of each chunk of rows. The statistics of the norm may be KNOWN."""
     replica = tl.program_id(1).to(tl.int64)
     column = tl.arange(0, COLUMNS)
     inner = tl.arange(0, INNER)
     known = column < width
     within = inner < k
     weight = _transposed(w, replica, width, k, DOT, INNER, COLUMNS)
-    scale, offset = _norm(moments, norm_weight, norm_bias, running_mean, running_var, statistics, replica, inner, within, chunks, k,
-                          momentum, tl.program_id(0) == 0, EPSILON, CHUNKS)  # fmt: skip
+    if KNOWN:
+        scale = tl.load(statistics + replica * 5 * k + 2 * k + inner, mask=within, other=0.0)
+        offset = tl.load(statistics + replica * 5 * k + 3 * k + inner, mask=within, other=0.0)
+    else:
+        scale, offset = _norm(moments, norm_weight, norm_bias, running_mean, running_var, statistics, replica, inner, within, chunks,
+                              k, momentum, tl.program_id(0) == 0, EPSILON, CHUNKS)  # fmt: skip
     start = tl.program_id(0) * chunk
     stop = tl.minimum(start + chunk, rows)
     about = tl.zeros((COLUMNS,), dtype=tl.float32)
@@ -221,7 +225,7 @@ def last_kernel(
         _store_moments(partial, replica, column, known, width, count, about, first, second)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows"])
 def apply_kernel(z, statistics, out, rows, width, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
     """relu(scale z + offset)."""
     replica = tl.program_id(1).to(tl.int64)
@@ -250,7 +254,7 @@ def _of_segments(index, replica, row, inside, index_replica, HAS_INDEX: tl.const
     return source, got
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "gradient_rows", "chunk"])
 def sums_kernel(
     gradient, index, z, mask, statistics, partial, rows, gradient_rows, width, index_replica, chunk, HAS_INDEX: tl.constexpr,
     HAS_MASK: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
@@ -291,7 +295,7 @@ def _weight(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr, COLUMN
     return tl.load(at, mask=(column < width)[:, None] & (inner < k)[None, :], other=0.0).to(DOT)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["rows", "gradient_rows", "replicas", "chunks", "chunk"])
 def back_kernel(
     gradient, index, z, mask, statistics, sums, of_norm, w0, w1, w2, x, x_statistics, dz, dx0, dx1, dx2, partial, rows,
     gradient_rows, width, k0, k1, k2, index_replica, replicas, chunks, chunk, HAS_INDEX: tl.constexpr, NORM: tl.constexpr,

@@ -20,6 +20,21 @@ def relu(x):
     return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
 
 
+if _INTERPRETED:
+
+    @triton.jit
+    def once(x):
+        """x itself: the interpreter computes everything once."""
+        return x
+
+else:
+
+    @triton.jit
+    def once(x):
+        """x, float32, computed once. Otherwise the compiler computes it anew, from what was loaded, in each layout it is needed in."""
+        return tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], dtype=tl.float32, is_pure=False, pack=1)
+
+
 def runs(x: Tensor) -> bool:
     """Whether kernels can run where ``x`` is."""
     return x.is_cuda or _INTERPRETED
@@ -33,6 +48,11 @@ def on_device(x: Tensor) -> AbstractContextManager:
 def replica_stride(x: Tensor, dims: int = 2) -> int:
     """Elements between two replicas; 0 for a tensor of ``dims`` dimensions, which has none."""
     return x.stride(0) if x.dim() > dims else 0
+
+
+def dense_rows(x: Tensor) -> Tensor:
+    """x itself if the rows of each replica lie densely, otherwise a copy."""
+    return x if x.stride(-1) == 1 and x.stride(-2) == x.shape[-1] else x.contiguous()
 
 
 def products_in() -> dict[str, Any]:

@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, power_of_two, products_in, relu, replica_stride, runs
+from .triton_tools import dense_rows, on_device, once, power_of_two, products_in, relu, replica_stride, runs
 
 if TYPE_CHECKING:
     from .incidence import Rows
@@ -27,6 +27,7 @@ _WIDEST = 128
 _NARROW, _WIDE, _LARGE = 64, 32, 64  # rows of a program: of one that is alone, of one of many, of one of very many
 _MANY = 264 * _LARGE  # rows of all replicas from which on programs are large: each loads both weights
 _PROGRAMS = 264  # about so many share all parts: two for each multiprocessor of an H200
+_NUMBERS = ["begin", "count", "number", "parts", "rows_a", "rows_b"]  # one kernel for all batches
 _SMALLEST, _MOST = 64, 127  # rows of a part at least, and parts at most
 
 
@@ -44,22 +45,18 @@ def _weight(w, replica, width, TRANSPOSED: tl.constexpr, DOT: tl.constexpr, COLU
 
 @triton.jit
 def _up(
-    x, below, begin, end, w_first, w_last, first, first_bias, last, last_bias, total, hidden, out, start, stop, replica, rows,
-    rows_below, width, bounds_replica, INSIDE: tl.constexpr, HAS_BOUNDS: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr,
-    DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    x, below, begin, end, w_first, w_last, first, first_bias, last, last_bias, total, hidden, out, start, stop, replica, width,
+    INSIDE: tl.constexpr, HAS_BOUNDS: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr,
+    PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Rows of one kind: ``total``, ``hidden`` and ``out`` from ``x``, which is h (INSIDE) or p, and the children in ``below``."""
     column = tl.arange(0, COLUMNS)
     known = column < width
-    x += replica * rows * width
-    total += replica * rows * width
-    hidden += replica * rows * width
-    out += replica * rows * width
     row = start + tl.arange(0, ROWS)
     inside = row < stop
     if HAS_BOUNDS:
-        child = tl.load(begin + replica * bounds_replica + row, mask=inside, other=0)
-        count = tl.load(end + replica * bounds_replica + row, mask=inside, other=0) - child
+        child = tl.load(begin + row, mask=inside, other=0)
+        count = tl.load(end + row, mask=inside, other=0) - child
     else:
         child = row
         count = inside.to(tl.int32)
@@ -68,7 +65,7 @@ def _up(
     own = tl.load(x + place, mask=here, other=0.0)
     sums = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     for k in range(tl.max(count)):
-        source = below + replica * rows_below * width + (child + k)[:, None] * width + column[None, :]
+        source = below + (child + k)[:, None] * width + column[None, :]
         sums += tl.load(source, mask=(k < count)[:, None] & known[None, :], other=0.0)
     if INSIDE:
         sums += own
@@ -76,7 +73,7 @@ def _up(
     if RELOAD:
         w_first = _weight(first, replica, width, True, DOT, COLUMNS)
     inner = tl.dot(sums.to(DOT), w_first, input_precision=PRECISION)
-    inner += tl.load(first_bias + replica * width + column, mask=known, other=0.0)[None, :]
+    inner += tl.load(first_bias + column, mask=known, other=0.0)[None, :]
     if not INSIDE:
         inner += own
     inner = relu(inner)
@@ -84,7 +81,7 @@ def _up(
     if RELOAD:
         w_last = _weight(last, replica, width, True, DOT, COLUMNS)
     y = tl.dot(inner.to(DOT), w_last, input_precision=PRECISION)
-    y = relu(y + tl.load(last_bias + replica * width + column, mask=known, other=0.0)[None, :])
+    y = relu(y + tl.load(last_bias + column, mask=known, other=0.0)[None, :])
     if SQUASH:
         more = 1.0 + y  # rounded; its logarithm is made good for that, as a small y would be lost
         y = tl.where(more == 1.0, y, tl.log(more) * (y / (more - 1.0)))
@@ -93,36 +90,32 @@ def _up(
 
 @triton.jit
 def _down(
-    own, parent, above, w_first, w_last, first, last, y, hidden, g, d, u, start, stop, replica, rows, rows_above, width,
-    parent_replica, HAS_OWN: tl.constexpr, HAS_PARENT: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr,
-    DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
+    own, own_begin, own_end, parent, above, rows_above, w_first, w_last, first, last, y, hidden, g, d, u, start, stop, replica, width,
+    HAS_OWN: tl.constexpr, HAS_PARENT: tl.constexpr, SQUASH: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr,
+    PRECISION: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
-    """Rows of one kind: the gradients ``g``, ``d`` and ``u`` from those of the parents, ``above``, and from outside, ``own``."""
+    """Rows of one kind: the gradients ``g``, ``d`` and ``u`` from those of the parents, ``above``, and from outside, ``own``, which some
+    rows have."""
     column = tl.arange(0, COLUMNS)
     known = column < width
-    y += replica * rows * width
-    hidden += replica * rows * width
-    g += replica * rows * width
-    d += replica * rows * width
-    u += replica * rows * width
     row = start + tl.arange(0, ROWS)
     inside = row < stop
     if HAS_PARENT:
-        source = tl.load(parent + replica * parent_replica + row, mask=inside, other=-1)
+        source = tl.load(parent + row, mask=inside, other=-1)
     else:
         source = tl.where(inside, row, -1)
     got = (source >= 0) & (source < rows_above)
     here = inside[:, None] & known[None, :]
     place = row[:, None] * width + column[None, :]
-    gradient = above + replica * rows_above * width + source[:, None] * width + column[None, :]
-    gradient = tl.load(gradient, mask=got[:, None] & known[None, :], other=0.0)
+    gradient = tl.load(above + source[:, None] * width + column[None, :], mask=got[:, None] & known[None, :], other=0.0)
     value = tl.load(y + place, mask=here, other=0.0)
     positive = tl.load(hidden + place, mask=here, other=0.0) > 0
     if HAS_OWN:
-        gradient += tl.load(own + replica * rows * width + place, mask=here, other=0.0)
+        mine = here & ((row >= own_begin) & (row < own_end))[:, None]
+        gradient += tl.load(own + (row - own_begin)[:, None] * width + column[None, :], mask=mine, other=0.0)
     if SQUASH:
         gradient = gradient * tl.exp(-value)
-    gradient = tl.where(value > 0, gradient, 0.0)
+    gradient = once(tl.where(value > 0, gradient, 0.0))
     tl.store(g + place, gradient, mask=here)
     if RELOAD:
         w_last = _weight(last, replica, width, False, DOT, COLUMNS)
@@ -170,7 +163,7 @@ def _lowest_level(starts_a, starts_b, replica, number, parts, LEVELS: tl.constex
 
 
 @triton.jit
-def _pad(levels, starts, x, y, z, k, replica, number, parts, rows, width, IS_A: tl.constexpr, COLUMNS: tl.constexpr):
+def _pad(levels, starts, x, y, z, k, replica, number, parts, width, IS_A: tl.constexpr, COLUMNS: tl.constexpr):
     """Zeros in the rows of level k that belong to no part."""
     column = tl.arange(0, COLUMNS)
     start = tl.load(starts + (replica * number + k) * (parts + 1) + parts)
@@ -178,23 +171,39 @@ def _pad(levels, starts, x, y, z, k, replica, number, parts, rows, width, IS_A: 
     zeros = tl.zeros((8, COLUMNS), dtype=tl.float32)
     for begin in range(start, stop, 8):
         row = begin + tl.arange(0, 8)
-        at = replica * rows * width + row[:, None] * width + column[None, :]
+        at = row[:, None] * width + column[None, :]
         here = (row < stop)[:, None] & (column < width)[None, :]
         tl.store(x + at, zeros, mask=here)
         tl.store(y + at, zeros, mask=here)
         tl.store(z + at, zeros, mask=here)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=_NUMBERS)
 def _forward_kernel(
     levels, starts_a, starts_b, begin, count, number, parts, h_a, x_b, begin_a, end_a, begin_b, end_b, first_a, first_bias_a, last_a,
     last_bias_a, first_b, first_bias_b, last_b, last_bias_b, total_a, total_b, hidden_a, hidden_b, y_a, m_b, rows_a, rows_b, width,
-    bounds_a, bounds_b, INSIDE_B: tl.constexpr, RUNS_OF_A: tl.constexpr, IN_PARTS: tl.constexpr, DO_A: tl.constexpr,
-    DO_B: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, LEVELS: tl.constexpr, ROWS: tl.constexpr,
-    COLUMNS: tl.constexpr,
+    h_a_replica, x_b_replica, bounds_a, bounds_b, INSIDE_B: tl.constexpr, RUNS_OF_A: tl.constexpr, IN_PARTS: tl.constexpr,
+    DO_A: tl.constexpr, DO_B: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, LEVELS: tl.constexpr,
+    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Some levels, bottom-up. Weights are loaded once, or each time they are used (RELOAD), where that is once, or memory is short."""
     replica = tl.program_id(1).to(tl.int64)
+    h_a += replica * h_a_replica
+    x_b += replica * x_b_replica
+    begin_a += replica * bounds_a
+    end_a += replica * bounds_a
+    begin_b += replica * bounds_b
+    end_b += replica * bounds_b
+    first_bias_a += replica * width
+    last_bias_a += replica * width
+    first_bias_b += replica * width
+    last_bias_b += replica * width
+    total_a += replica * rows_a * width
+    hidden_a += replica * rows_a * width
+    y_a += replica * rows_a * width
+    total_b += replica * rows_b * width
+    hidden_b += replica * rows_b * width
+    m_b += replica * rows_b * width
     has_part = True
     if IN_PARTS:
         has_part = tl.program_id(0) < parts
@@ -209,31 +218,43 @@ def _forward_kernel(
                 start, stop = _bounds(levels, starts_b, k, replica, number, parts, 0, IN_PARTS, ROWS)
                 for tile in range(start, stop, ROWS):
                     _up(x_b, y_a, begin_b, end_b, w_first_b, w_last_b, first_b, first_bias_b, last_b, last_bias_b, total_b, hidden_b,
-                        m_b, tile, stop, replica, rows_b, rows_a, width, bounds_b, INSIDE_B, RUNS_OF_A, True, RELOAD, DOT, PRECISION,
-                        ROWS, COLUMNS)  # fmt: skip
+                        m_b, tile, stop, replica, width, INSIDE_B, RUNS_OF_A, True, RELOAD, DOT, PRECISION, ROWS, COLUMNS)  # fmt: skip
                 tl.debug_barrier()  # what was written is read next, by other threads
             if DO_A:
                 start, stop = _bounds(levels, starts_a, k, replica, number, parts, 1, IN_PARTS, ROWS)
                 for tile in range(start, stop, ROWS):
                     _up(h_a, m_b, begin_a, end_a, w_first_a, w_last_a, first_a, first_bias_a, last_a, last_bias_a, total_a, hidden_a,
-                        y_a, tile, stop, replica, rows_a, rows_b, width, bounds_a, True, True, False, RELOAD, DOT, PRECISION, ROWS,
-                        COLUMNS)  # fmt: skip
+                        y_a, tile, stop, replica, width, True, True, False, RELOAD, DOT, PRECISION, ROWS, COLUMNS)  # fmt: skip
                 tl.debug_barrier()
     else:
         k = tl.program_id(0) - parts
-        _pad(levels, starts_a, total_a, hidden_a, y_a, k, replica, number, parts, rows_a, width, 1, COLUMNS)
-        _pad(levels, starts_b, total_b, hidden_b, m_b, k, replica, number, parts, rows_b, width, 0, COLUMNS)
+        _pad(levels, starts_a, total_a, hidden_a, y_a, k, replica, number, parts, width, 1, COLUMNS)
+        _pad(levels, starts_b, total_b, hidden_b, m_b, k, replica, number, parts, width, 0, COLUMNS)
 
 
-@triton.jit
+@triton.jit(do_not_specialize=[*_NUMBERS, "own_begin", "own_end"])
 def _backward_kernel(
-    levels, starts_a, starts_b, begin, count, number, parts, gradient, parent_a, parent_b, first_a, last_a, first_b, last_b, hidden_a,
-    hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, u_a, u_b, rows_a, rows_b, width, stride_a, stride_b, PARENT_OF_A: tl.constexpr,
+    levels, starts_a, starts_b, begin, count, number, parts, gradient, own_begin, own_end, parent_a, parent_b, first_a, last_a,
+    first_b, last_b, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, u_a, u_b, rows_a, rows_b, width, gradient_replica,
+    u_b_replica, stride_a, stride_b, PARENT_OF_A: tl.constexpr,
     IN_PARTS: tl.constexpr, DO_A: tl.constexpr, DO_B: tl.constexpr, RELOAD: tl.constexpr, DOT: tl.constexpr,
     PRECISION: tl.constexpr, LEVELS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """The gradients of some levels, top-down."""
     replica = tl.program_id(1).to(tl.int64)
+    gradient += replica * gradient_replica
+    parent_a += replica * stride_a
+    parent_b += replica * stride_b
+    hidden_a += replica * rows_a * width
+    y_a += replica * rows_a * width
+    g_a += replica * rows_a * width
+    d_a += replica * rows_a * width
+    u_a += replica * rows_a * width
+    hidden_b += replica * rows_b * width
+    m_b += replica * rows_b * width
+    g_b += replica * rows_b * width
+    d_b += replica * rows_b * width
+    u_b += replica * u_b_replica
     has_part = True
     if IN_PARTS:
         has_part = tl.program_id(0) < parts
@@ -248,21 +269,21 @@ def _backward_kernel(
             if DO_A:
                 start, stop = _bounds(levels, starts_a, k, replica, number, parts, 1, IN_PARTS, ROWS)
                 for tile in range(start, stop, ROWS):
-                    _down(gradient, parent_a, u_b, w_first_a, w_last_a, first_a, last_a, y_a, hidden_a, g_a, d_a, u_a, tile, stop,
-                          replica, rows_a, rows_b, width, stride_a, True, PARENT_OF_A, False, RELOAD, DOT, PRECISION, ROWS,
+                    _down(gradient, own_begin, own_end, parent_a, u_b, rows_b, w_first_a, w_last_a, first_a, last_a, y_a, hidden_a, g_a,
+                          d_a, u_a, tile, stop, replica, width, True, PARENT_OF_A, False, RELOAD, DOT, PRECISION, ROWS,
                           COLUMNS)  # fmt: skip
                 tl.debug_barrier()
             if DO_B:
                 start, stop = _bounds(levels, starts_b, k, replica, number, parts, 0, IN_PARTS, ROWS)
                 for tile in range(start, stop, ROWS):
-                    _down(gradient, parent_b, u_a, w_first_b, w_last_b, first_b, last_b, m_b, hidden_b, g_b, d_b, u_b, tile, stop,
-                          replica, rows_b, rows_a, width, stride_b, False, True, True, RELOAD, DOT, PRECISION, ROWS,
+                    _down(gradient, own_begin, own_end, parent_b, u_a, rows_a, w_first_b, w_last_b, first_b, last_b, m_b, hidden_b, g_b,
+                          d_b, u_b, tile, stop, replica, width, False, True, True, RELOAD, DOT, PRECISION, ROWS,
                           COLUMNS)  # fmt: skip
                 tl.debug_barrier()
     else:
         k = tl.program_id(0) - parts
-        _pad(levels, starts_a, g_a, d_a, u_a, k, replica, number, parts, rows_a, width, 1, COLUMNS)
-        _pad(levels, starts_b, g_b, d_b, u_b, k, replica, number, parts, rows_b, width, 0, COLUMNS)
+        _pad(levels, starts_a, g_a, d_a, u_a, k, replica, number, parts, width, 1, COLUMNS)
+        _pad(levels, starts_b, g_b, d_b, u_b, k, replica, number, parts, width, 0, COLUMNS)
 
 
 # ---- parts ------------------------------------------------------------------------------------------------------------------------
@@ -279,7 +300,7 @@ def _children(parent, start, stop, above, ROWS: tl.constexpr):
     return start + before
 
 
-@triton.jit
+@triton.jit(do_not_specialize=["number", "parts"])
 def _parts_kernel(
     levels, parent_a, parent_b, starts_a, starts_b, number, parts, stride_a, stride_b, PARENT_OF_A: tl.constexpr, ROWS: tl.constexpr,
     PARTS: tl.constexpr,
@@ -318,8 +339,8 @@ def parts_of(tree: Tree) -> Parts | None:
     with on_device(parent_b):
         _parts_kernel[(replicas,)](
             _table(tuple(levels), parent_b.device), parent_a, parent_b, starts[0], starts[1], len(levels), parts,
-            replica_stride(parent_a, 1), replica_stride(parent_b, 1), PARENT_OF_A=tree.parent_of_a is not None, ROWS=64,
-            PARTS=triton.next_power_of_2(parts + 1),
+            replica_stride(parent_a, 1), replica_stride(parent_b, 1), PARENT_OF_A=tree.parent_of_a is not None, ROWS=256,
+            PARTS=triton.next_power_of_2(parts + 1), num_warps=16,
         )  # fmt: skip
     return Parts(*starts)
 
@@ -354,7 +375,7 @@ def _launches(tree: Tree, x: Tensor) -> Iterator[_Launch]:
     sizes = [(b[1] - b[0], a[1] - a[0]) for b, a in levels]
     if tree.parts is not None:
         parts = tree.parts.a.shape[-1] - 1
-        rows = 16 if max(map(max, sizes)) <= 16 * parts else 32
+        rows = 64 if x.shape[-1] > 64 else 16 if max(map(max, sizes)) <= 16 * parts else 32
         options = {"IN_PARTS": True, "DO_A": True, "DO_B": True, **_options(rows, x, reused=True)}
         yield _Launch(0, len(levels), (parts + len(levels), replicas), options)
         return
@@ -397,22 +418,23 @@ def _where(tree: Tree, table: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], tu
 
 def forward(tree: Tree, inside: bool, h_a: Tensor, x_b: Tensor, a: Maps, b: Maps, *out: Tensor) -> None:
     """Fills ``out``: total, hidden and what is told to the parent, each of both kinds."""
-    h_a, x_b = h_a.contiguous(), x_b.contiguous()
+    h_a, x_b = dense_rows(h_a), dense_rows(x_b)
     maps = [t.contiguous() for t in (*a, *b)]
     where, numbers, wide = _where(tree, _table(tuple(tree.levels), h_a.device))
     of_a, of_b = _bounds_of(tree.children_of_a, tree.children_of_a), _bounds_of(tree.children_of_b, tree.children_of_a)
     with on_device(h_a):
         for launch in _launches(tree, h_a):
             _forward_kernel[launch.grid](
-                *where, launch.begin, launch.count, *numbers, h_a, x_b, *of_a, *of_b, *maps, *out, h_a.shape[-2], x_b.shape[-2],
-                h_a.shape[-1], replica_stride(of_a[0], 1), replica_stride(of_b[0], 1), INSIDE_B=inside,
-                RUNS_OF_A=tree.children_of_b is not None, LEVELS=wide, **launch.options,
+                *where, launch.begin, launch.count, *numbers, h_a, x_b, *of_a, *of_b, *maps, *out, h_a.shape[-2],
+                tree.parent_of_b.shape[-1], h_a.shape[-1], replica_stride(h_a), replica_stride(x_b), replica_stride(of_a[0], 1),
+                replica_stride(of_b[0], 1), INSIDE_B=inside, RUNS_OF_A=tree.children_of_b is not None, LEVELS=wide, **launch.options,
             )  # fmt: skip
 
 
 def backward(
     tree: Tree,
     gradient: Tensor,
+    rows: tuple[int, int],
     weights: Sequence[Tensor],
     hidden_a: Tensor,
     hidden_b: Tensor,
@@ -420,7 +442,12 @@ def backward(
     m_b: Tensor,
     *out: Tensor,
 ) -> None:
-    """Fills ``out``: g, d and u of tree.py, each of both kinds. Weights: first and last of a, then of b."""
+    """Fills ``out``: g, d and u of tree.py, each of both kinds.
+
+    Args:
+        gradient: that of ``rows``; weights: first and last of a, then of b.
+    """
+    gradient = dense_rows(gradient)
     weights = [t.contiguous() for t in weights]
     where, numbers, wide = _where(tree, _table(tuple(tree.levels), y_a.device))
     parent_b = tree.parent_of_b
@@ -428,7 +455,8 @@ def backward(
     with on_device(y_a):
         for launch in reversed(list(_launches(tree, y_a))):
             _backward_kernel[launch.grid](
-                *where, launch.begin, launch.count, *numbers, gradient, parent_a, parent_b, *weights, hidden_a, hidden_b, y_a, m_b, *out,
-                y_a.shape[-2], m_b.shape[-2], y_a.shape[-1], replica_stride(parent_a, 1), replica_stride(parent_b, 1),
+                *where, launch.begin, launch.count, *numbers, gradient, *rows, parent_a, parent_b, *weights, hidden_a, hidden_b, y_a, m_b,
+                *out, y_a.shape[-2], m_b.shape[-2], y_a.shape[-1], replica_stride(gradient), replica_stride(out[-1]),
+                replica_stride(parent_a, 1), replica_stride(parent_b, 1),
                 PARENT_OF_A=tree.parent_of_a is not None, LEVELS=wide, **launch.options,
             )  # fmt: skip
