@@ -23,7 +23,7 @@ import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
 from planegraph.nn import GINE, BasePlanE, Categorical, Continuous, PlanEConfig, dropout
 from planegraph.nn.mlp import MLP
-from planegraph.nn.ops import aside, incidence, linear, mlp, shared, tree
+from planegraph.nn.ops import aside, incidence, linear, mlp, shared, tree, triton_tools
 from planegraph.nn.ops.aside import Aside, Pair
 from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
 from planegraph.nn.ops.mlp import At
@@ -580,3 +580,28 @@ def test_models(cls, kind, replicas, options, calls):
     assert calls["triton_sums.sum_rows"]
     assert bool(calls["triton_mlp.mlp"]) == (config.norm == "batch")
     assert bool(calls["triton_tree.backward"]) == (cls is BasePlanE and config.terms[-1] in ("cut", "biconnected"))
+
+
+@pytest.mark.parametrize(("kind", "replicas"), [("categories", None), ("numbers by direction", 2), ("categories of nodes", None)])
+def test_values_are_kept_in_another_dtype(kind, replicas, calls, monkeypatch):
+    """With products of bfloat16 numbers, which the interpreter does not know, everything between kernels is bfloat16. Here it is float64
+    instead, from which the results do not change."""
+    config = PlanEConfig(**{"layers": 2, "pos_dim": 4, "outputs": 3, "hidden": 16, "dropout": 0.2} | FEATURES[kind])
+    torch.manual_seed(1)
+    model, batch = BasePlanE(config, replicas), batch_of(kind, replicas)
+
+    def run(kept: torch.dtype) -> Values:
+        m, found = copy.deepcopy(model), []
+        for module in (part for layer in m.layers for part in layer.modules()):
+            if isinstance(module, MLP) and len(module.norms):
+                module.register_forward_hook(lambda module, given, out: found.append(out.dtype))
+        out = torch.where(batch.graph_mask.unsqueeze(-1), m(batch), 0)
+        values = with_gradients(out, dict(m.named_parameters()))
+        assert set(found) == {kept}
+        assert {value.dtype for value in values.values()} == {torch.float32}
+        return values
+
+    expected = run(torch.float32)
+    monkeypatch.setattr(triton_tools, "_STORED", {"highest": torch.float64})
+    assert max(errors(run(torch.float64), expected).values()) < TOLERANCE
+    assert calls["triton_tree.backward"] == 2 * 2 * 2

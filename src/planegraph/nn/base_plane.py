@@ -28,7 +28,9 @@ class BasePlanE(GraphModel):
         self._add_readout()
 
     def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
-        out, edges_of = [], [None] * len(self.layers) if edges is None else shared(edges, len(self.layers))
+        out, edges_of = [], [None] * len(self.layers)
+        if edges is not None:
+            _, *edges_of = shared(edges, 1 + len(self.layers), self.layers[0].keeps(edges))
         for layer, edges in zip(self.layers, edges_of, strict=True):
             h = layer(h, edges, s)
             out.append(h)

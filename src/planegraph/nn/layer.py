@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
+from .ops.mlp import keeps
 from .ops.shared import shared
 from .reset import reset_parts
 from .streams import Beside
@@ -24,7 +26,7 @@ class PlanELayer(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
-        self.hidden, self.residual = config.hidden, config.residual
+        self.hidden, self.residual, self.norm = config.hidden, config.residual, config.norm
         self.tri_enc = TriEnc(config, replicas) if config.triconnected or config.biconnected or config.cut else None
         self.bi_enc = BiEnc(config, replicas) if config.biconnected or config.cut else None
         self.cut_enc = CutEnc(config, replicas) if config.cut else None
@@ -32,7 +34,7 @@ class PlanELayer(nn.Module):
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         beside = Beside(h.device)
-        h, h_nodes, h_walks, h_trees, h_sums = shared(h, 5)
+        h, h_nodes, h_walks, h_trees, h_sums = shared(h, 5, self.keeps(h))
         with beside.start():
             terms = self.update.of_nodes(h_nodes, edges, s)
         h_spqr = None if self.tri_enc is None else self.tri_enc(h_walks, edges, s)
@@ -41,6 +43,10 @@ class PlanELayer(nn.Module):
         beside.join(*(term if isinstance(term, Tensor) else term.x for term in terms))
         new = self.update.combine(terms, h_sums, h_spqr, h_block, h_cut, s)
         return h + new if self.residual else new
+
+    def keeps(self, h: Tensor) -> torch.dtype:
+        """How representations are kept inside the layer."""
+        return keeps(h) if self.training and self.norm == "batch" else h.dtype
 
     def reset_parameters(self) -> None:
         """New weights for the encoders and Update."""

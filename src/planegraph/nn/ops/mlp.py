@@ -51,8 +51,14 @@ def mlp(
             part.incidence.check(part.x)
     pairs = list(zip(parts, first, strict=True))
     dense = [(part, map.weight) for part, map in pairs if isinstance(part, Tensor)]
-    tables = [At(linear(part.x, map.weight), part.incidence) for part, map in pairs if isinstance(part, At)]
-    if dropout is None and triton_mlp is not None and triton_mlp.can_fuse(dense, tables, first_norm, last_norm, ends):
+    tables = [(part, map.weight) for part, map in pairs if isinstance(part, At)]
+    fused = dropout is None and triton_mlp is not None and triton_mlp.can_fuse(dense, tables, first_norm, last_norm, ends)
+    if not fused:
+        dense = [(x.to(weight.dtype), weight) for x, weight in dense]
+        tables = [(At(x.to(weight.dtype), incidence), weight) for (x, incidence), weight in tables]
+        plus = None if plus is None else plus.to(last.weight.dtype)
+    tables = [At(linear(x, weight), incidence) for (x, incidence), weight in tables]
+    if fused:
         return triton_mlp.mlp(dense, tables, first_norm, last, last_norm, mask, into, plus)
     x = _first(dense, tables, first[0].bias)
     x = torch.relu(x) if first_norm is None else first_norm(x, mask)
@@ -60,6 +66,11 @@ def mlp(
     if ends:
         x = torch.relu(x) if last_norm is None else last_norm(x, mask)
     return x if into is None else add_sums(plus, into, x)
+
+
+def keeps(x: Tensor) -> torch.dtype:
+    """How representations like x are kept between MLPs with batch norms in training: with bf16 products as bf16, if kernels read them."""
+    return x.dtype if triton_mlp is None else triton_mlp.keeps(x)
 
 
 def _first(dense: Sequence[tuple[Tensor, Tensor]], tables: Sequence[At], bias: Tensor | None) -> Tensor:

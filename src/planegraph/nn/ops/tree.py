@@ -125,7 +125,7 @@ class _BottomUp(torch.autograd.Function):
                 _up(level.b, x_b, inside, y_a, tree.children_of_b, b, total_b, hidden_b, m_b)
                 _part(m_b, level.b).log1p_()
                 _up(level.a, h_a, True, m_b, tree.children_of_a, a, total_a, hidden_a, y_a)
-        ctx.tree, ctx.inside, ctx.rows, ctx.read = tree, inside, rows, x_b.shape[-2]
+        ctx.tree, ctx.inside, ctx.rows, ctx.of_b = tree, inside, rows, (x_b.shape[-2], x_b.dtype)
         ctx.save_for_backward(total_a, total_b, hidden_a, hidden_b, y_a, m_b, a.first, a.last, b.first, b.last)
         return _part(y_a, rows)
 
@@ -136,7 +136,8 @@ class _BottomUp(torch.autograd.Function):
         tree, known = ctx.tree, m_b.shape[-2]
         # of both kinds: the gradients before the last ReLU, before the first, and of what is inside the first map
         g_a, g_b, d_a, d_b = _of_both(tree, y_a, 2, total_a.dtype)
-        u_a, u_b = torch.empty_like(y_a), y_a.new_empty(*y_a.shape[:-2], ctx.read, y_a.shape[-1])
+        read, dtype = ctx.of_b
+        u_a, u_b = torch.empty_like(y_a), y_a.new_empty(*y_a.shape[:-2], read, y_a.shape[-1], dtype=dtype)
         u_b[..., known:, :] = 0
         if triton_tree is not None and triton_tree.can_fuse(y_a):
             triton_tree.backward(tree, gradient, ctx.rows, weights, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, u_a, u_b)

@@ -14,7 +14,7 @@ import triton.language as tl
 from torch import Tensor
 
 from .aside import Pair, now
-from .triton_tools import on_device, power_of_two, products_in, relu, runs
+from .triton_tools import is_kept, on_device, power_of_two, products_in, relu, runs
 
 _WIDEST = 128
 _TOGETHER = 8  # pairs of a launch
@@ -117,14 +117,13 @@ def chunks_of(rows: int, replicas: int, tile: int, programs: int) -> tuple[int, 
 
 def can_fuse(x: Tensor, other: Tensor) -> bool:
     """Whether the kernels take these tensors."""
-    return runs(x) and x.dtype == torch.float32 and max(x.shape[-1], other.shape[-1]) <= _WIDEST and x.shape[-2] > 0
+    return runs(x) and is_kept(x) and max(x.shape[-1], other.shape[-1]) <= _WIDEST and x.shape[-2] > 0
 
 
 def can_multiply(pair: Pair) -> bool:
     """Whether :func:`products` takes this pair."""
     a, b = pair.a, pair.b
-    dtypes = {a.dtype, b.dtype} <= {torch.float32, torch.bfloat16}
-    return runs(a) and dtypes and max(a.shape[-1], b.shape[-1]) <= _WIDEST and a.shape[-2] > 0
+    return runs(a) and is_kept(a) and is_kept(b) and max(a.shape[-1], b.shape[-1]) <= _WIDEST and a.shape[-2] > 0
 
 
 class _Launch:

@@ -17,7 +17,7 @@ from .norm_relu import EPS, Running
 from .triton_linear import chunks_of, products
 from .triton_mlp_kernels import apply_kernel, back_kernel, first_kernel, last_kernel, statistics_kernel, sums_kernel
 from .triton_sums import sum_rows
-from .triton_tools import on_device, power_of_two, products_in, runs, storage
+from .triton_tools import is_kept, on_device, power_of_two, products_in, runs, storage
 
 if TYPE_CHECKING:
     from ..linear import Linear
@@ -78,7 +78,7 @@ def _first(
     replicas, tile = len(like), _tile(width, len(dense))
     chunk, chunks = _chunks(rows, replicas, tile)
     z = torch.empty(replicas, rows, width, dtype=storage(), device=like.device)
-    moments = like.new_empty(replicas, chunks, 3, width)
+    moments = torch.empty(replicas, chunks, 3, width, dtype=torch.float32, device=like.device)
     xs = [x for x, _ in dense] + [like] * (_MOST_DENSE - len(dense))
     ws = [w for _, w in dense] + [like] * (_MOST_DENSE - len(dense))
     ts = [t for t, _ in tables] + [like] * (_MOST_TABLES - len(tables))
@@ -94,16 +94,17 @@ def _first(
 
 
 def _last(
-    x: Tensor, moments: Tensor, norm: _Norm, weight: Tensor, bias: Tensor | None, mask: Tensor | None
+    x: Tensor, moments: Tensor, norm: _Norm, weight: Tensor, bias: Tensor | None, mask: Tensor | None, dtype: torch.dtype
 ) -> tuple[Tensor, Tensor, Tensor | None]:
-    """z of the last map of relu(norm(x)), the statistics of that norm (replicas, 5, k) and, without a bias, the moments of z.
+    """z of the last map of relu(norm(x)), the statistics of that norm (replicas, 5, k) and, without a bias, the moments of z. With a bias
+    z is what the MLP gives, in ``dtype``.
 
     Statistics are mean, 1 / deviation, scale, offset and the number of rows.
     """
     (replicas, rows, k), width = x.shape, weight.shape[1]
     tile = _tile(width)
     chunk, chunks = _chunks(rows, replicas, tile)
-    z = torch.empty(replicas, rows, width, dtype=storage() if bias is None else weight.dtype, device=x.device)
+    z = torch.empty(replicas, rows, width, dtype=storage() if bias is None else dtype, device=x.device)
     known = moments.shape[1] > _MANY_CHUNKS
     statistics = _statistics(moments, norm) if known else weight.new_empty(replicas, 5, k)
     partial = weight.new_empty(replicas, chunks, 3, width) if bias is None else None
@@ -128,9 +129,9 @@ def _statistics(moments: Tensor, norm: _Norm) -> Tensor:
     return out
 
 
-def _apply(z: Tensor, statistics: Tensor) -> Tensor:
+def _apply(z: Tensor, statistics: Tensor, dtype: torch.dtype) -> Tensor:
     """relu(norm(z))."""
-    out, tile = torch.empty_like(z, dtype=statistics.dtype), _tile(z.shape[-1])
+    out, tile = torch.empty_like(z, dtype=dtype), _tile(z.shape[-1])
     with on_device(z):
         apply_kernel[triton.cdiv(z.shape[1], tile["ROWS"]), len(z)](z, statistics, out, z.shape[1], z.shape[2], **tile)
     return out
@@ -182,9 +183,10 @@ def _back(
     rows: int,
     mask: Tensor | None,
     weights: Sequence[Tensor],
+    dtypes: Sequence[torch.dtype],
     activated: tuple[Tensor, Tensor] | None = None,
 ) -> _Back:
-    """Gradients of a sum of linear maps: of its value and of their inputs.
+    """Gradients of a sum of linear maps: of its value and of their inputs, in ``dtypes``.
 
     With ``activated``, x and the statistics of a norm, there is one input, relu(norm(x)); its gradient is that past the ReLU, and there are
     sums for the norm.
@@ -192,9 +194,9 @@ def _back(
     (replicas, gradient_rows, width), like = g.value.shape, g.value
     tile, inputs = _tile(width, len(weights)), [w.shape[-1] for w in weights]
     chunk, chunks = _chunks(rows, replicas, tile)
-    kept, whole = {"dtype": storage(), "device": like.device}, {"dtype": torch.float32, "device": like.device}
-    dz = torch.empty(replicas, rows, width, **kept)
-    dxs = [torch.empty(replicas, rows, k, **(whole if activated is None else kept)) for k in inputs]
+    whole = {"dtype": torch.float32, "device": like.device}
+    dz = torch.empty(replicas, rows, width, dtype=storage(), device=like.device)
+    dxs = [torch.empty(replicas, rows, k, dtype=dtype, device=like.device) for k, dtype in zip(inputs, dtypes, strict=True)]
     sums = None if activated is None else torch.empty(replicas, chunks, 2, inputs[0], **whole)
     of_norm = (None, None) if g.sums is None else torch.empty(2, replicas, width, **whole)
     before = 1 if g.sums is None else g.sums.shape[1]
@@ -219,22 +221,25 @@ def _back(
 # ---- the whole MLP ----------------------------------------------------------------------------------------------------------------
 
 
-def _to_table(dz: Tensor, rows: Rows) -> Tensor:
+def _to_table(dz: Tensor, rows: Rows, dtype: torch.dtype) -> Tensor:
     """The gradient of a table from that of the rows that read it."""
-    return sum_rows(dz, rows, torch.empty(len(dz), rows.count, dz.shape[-1], dtype=torch.float32, device=dz.device))
+    return sum_rows(dz, rows, torch.empty(len(dz), rows.count, dz.shape[-1], dtype=dtype, device=dz.device))
 
 
 @dataclass(frozen=True)
 class _Call:
-    """What is no input of the MLP: how many dense parts, the incidences of the tables and of the segments, norms and mask."""
+    """What is no input of the MLP: how many dense parts, the incidences and dtypes of the tables, the incidence of the segments, norms and
+    mask, and in which dtype the result is."""
 
     dense: int
     incidences: tuple[Incidence, ...]
+    dtypes: tuple[torch.dtype, ...]
     into: Incidence | None
     first: Running
     last: Running | None
     mask: Tensor | None
     rows: int
+    dtype: torch.dtype
 
 
 class _MLP(torch.autograd.Function):
@@ -249,15 +254,15 @@ class _MLP(torch.autograd.Function):
         ids = [(table, incidence.rows.index) for table, incidence in zip(tables, call.incidences, strict=True)]
         ends, norm = call.last is not None, _Norm(norm_weight, norm_bias, *call.first)
         z1, moments = _first(list(zip(xs, ws, strict=True)), ids, call.mask, call.rows, norm_weight.shape[-1])
-        z2, s1, moments = _last(z1, moments, norm, weight, None if ends else last_bias, call.mask)
+        z2, s1, moments = _last(z1, moments, norm, weight, None if ends else last_bias, call.mask, call.dtype)
         s2 = _statistics(moments, _Norm(last_weight, last_bias, *call.last)) if ends else None
         ctx.call = call
         ctx.save_for_backward(*xs, *ws, weight, z1, s1, *((z2, s2) if ends else ()))
         if not ends:
             return z2
         if call.into is None:
-            return _apply(z2, s2)
-        out = weight.new_empty(len(z2), call.into.rows.count, z2.shape[-1])
+            return _apply(z2, s2, call.dtype)
+        out = torch.empty(len(z2), call.into.rows.count, z2.shape[-1], dtype=call.dtype, device=z2.device)
         return sum_rows(z2, call.into.rows, out, plus, (s2[:, 2], s2[:, 3]))
 
     @staticmethod
@@ -270,30 +275,40 @@ class _MLP(torch.autograd.Function):
         last = _Gradient(gradient)
         if ends:
             last = _before_norm(gradient, None if call.into is None else call.into.columns.index, *ends, call.mask)
-        back = _back(last, call.rows, call.mask, [weight], (z1, s1))
+        back = _back(last, call.rows, call.mask, [weight], [storage()], (z1, s1))
         first = _Gradient(back.dxs[0], None, z1, s1, back.sums, past_relu=True)
         wanted = ctx.needs_input_grad[1:]
-        found = _back(first, call.rows, call.mask, [w for k, w in enumerate(ws) if wanted[k]])
-        given = iter(found.dxs)
-        dxs = [next(given) if wanted[k] else None for k in range(n)]
-        dts = [_to_table(found.dz, incidence.columns) for incidence in call.incidences]
+        read = [k for k in range(n) if wanted[k]]
+        found = _back(first, call.rows, call.mask, [ws[k] for k in read], [xs[k].dtype for k in read])
+        of_parts = dict(zip(read, found.dxs, strict=True))
+        dxs = [of_parts.get(k) for k in range(n)]
+        dts = [_to_table(found.dz, i.columns, dtype) for i, dtype in zip(call.incidences, call.dtypes, strict=True)]
         (dw, db), *rest = products([Pair(back.dz, z1, not ends, s1), *(Pair(found.dz, x) for x in xs)])
         of_last = back.of_norm if ends else (None, db)
         return None, *dxs, *(of_w for of_w, _ in rest), *dts, *found.of_norm, dw, *of_last, gradient if wanted[-1] else None
 
 
 def can_fuse(
-    dense: Sequence[tuple[Tensor, Tensor]], tables: Sequence[At], first: BatchNorm | None, last: BatchNorm | None, ends: bool
+    dense: Sequence[tuple[Tensor, Tensor]],
+    tables: Sequence[tuple[At, Tensor]],
+    first: BatchNorm | None,
+    last: BatchNorm | None,
+    ends: bool,
 ) -> bool:
-    """Whether the kernels take these: batch norms in training, float32, rows that are not too wide."""
+    """Whether the kernels take these parts with their weights: batch norms in training, float32, rows that are not too wide."""
     if first is None or not first.training or (ends and last is None):
         return False
     if len(dense) > _MOST_DENSE or len(tables) > _MOST_TABLES:
         return False
-    values = [*(x for x, _ in dense), *(t.x for t in tables)]
-    rows = [*(x.shape[-2] for x, _ in dense), *(t.incidence.rows.count for t in tables), *(t.x.shape[-2] for t in tables)]
-    fits = all(runs(x) and x.dtype == torch.float32 and x.shape[-1] <= _WIDEST for x in values)
-    return fits and min(rows) > 0 and first.weight.shape[-1] <= _WIDEST
+    values = [*(x for x, _ in dense), *(t.x for t, _ in tables)]
+    rows = [*(x.shape[-2] for x in values), *(t.incidence.rows.count for t, _ in tables)]
+    fits = all(runs(x) and is_kept(x) and x.shape[-1] <= _WIDEST for x in values)
+    return fits and min(rows) > 0 and first.weight.dtype == torch.float32 and first.weight.shape[-1] <= _WIDEST
+
+
+def keeps(x: Tensor) -> torch.dtype:
+    """How the kernels would keep these values."""
+    return storage() if runs(x) and x.dtype == torch.float32 and x.shape[-1] <= _WIDEST else x.dtype
 
 
 def mlp(
@@ -324,11 +339,13 @@ def mlp(
     call = _Call(
         len(dense),
         tuple(rows_of(t.incidence) for t in tables),
+        tuple(t.x.dtype for t in tables),
         None if into is None else rows_of(into),
         running(first),
         None if last_norm is None else running(last_norm),
         real,
         rows,
+        storage() if any(x.dtype == storage() for x in (*(x for x, _ in dense), *(t.x for t in tables))) else torch.float32,
     )
     xs = [lead(x).contiguous() for x, _ in dense]
     given = [*xs, *(lead(w).contiguous() for _, w in dense), *(lead(t.x).contiguous() for t in tables)]

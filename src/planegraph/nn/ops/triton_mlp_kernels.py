@@ -51,7 +51,7 @@ def _gathered(product, table, index, replica, row, here, inside, column, table_r
     """product + a row of a table each."""
     source = tl.load(index + replica * index_replica + row, mask=inside, other=-1)
     at = table + replica * table_rows * width + source[:, None] * width + column[None, :]
-    return product + tl.load(at, mask=here & (source >= 0)[:, None], other=0.0)
+    return product + tl.load(at, mask=here & (source >= 0)[:, None], other=0.0).to(tl.float32)
 
 
 @triton.jit

@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, runs
+from .triton_tools import is_kept, on_device, runs
 
 _MOST = 8
 _BLOCK = 1024
@@ -19,7 +19,7 @@ _BLOCK = 1024
 def _add_kernel(x0, x1, x2, x3, x4, x5, x6, x7, out, size, NUMBER: tl.constexpr, BLOCK: tl.constexpr):
     place = tl.program_id(0).to(tl.int64) * BLOCK + tl.arange(0, BLOCK)
     inside = place < size
-    total = tl.load(x0 + place, mask=inside) + tl.load(x1 + place, mask=inside)
+    total = tl.load(x0 + place, mask=inside).to(tl.float32) + tl.load(x1 + place, mask=inside)
     if NUMBER > 2:
         total += tl.load(x2 + place, mask=inside)
     if NUMBER > 3:
@@ -38,13 +38,13 @@ def _add_kernel(x0, x1, x2, x3, x4, x5, x6, x7, out, size, NUMBER: tl.constexpr,
 def can_fuse(xs: Sequence[Tensor]) -> bool:
     """Whether the kernel takes these: up to eight dense tensors of one shape, and no gradient of the sum is wanted."""
     first, plain = xs[0], not torch.is_grad_enabled()
-    alike = all(x.dtype == first.dtype and x.shape == first.shape and x.is_contiguous() for x in xs)
-    return plain and 2 <= len(xs) <= _MOST and alike and runs(first) and first.dtype == torch.float32 and first.numel() > 0
+    alike = all(is_kept(x) and x.shape == first.shape and x.is_contiguous() for x in xs)
+    return plain and 2 <= len(xs) <= _MOST and alike and runs(first) and first.numel() > 0
 
 
-def add(xs: Sequence[Tensor]) -> Tensor:
+def add(xs: Sequence[Tensor], dtype: torch.dtype) -> Tensor:
     """Their sum."""
-    out = torch.empty_like(xs[0])
+    out = torch.empty_like(xs[0], dtype=dtype)
     with on_device(out):
         _add_kernel[(triton.cdiv(out.numel(), _BLOCK),)](
             *xs, *[xs[0]] * (_MOST - len(xs)), out, out.numel(), NUMBER=len(xs), BLOCK=_BLOCK

@@ -14,6 +14,9 @@ from torch import Tensor
 _INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # kernels run on the CPU, slowly: so the tests see them without a GPU
 
 
+_STORED = {"medium": torch.bfloat16}
+
+
 @triton.jit
 def relu(x):
     """max(x, 0); NaN stays NaN, so that a model that has diverged does not look well."""
@@ -66,8 +69,13 @@ def products_in() -> dict[str, Any]:
 
 
 def storage() -> torch.dtype:
-    """How values are kept between the kernels of one operation."""
-    return torch.bfloat16 if torch.get_float32_matmul_precision() == "medium" else torch.float32
+    """How values are kept between kernels."""
+    return _STORED.get(torch.get_float32_matmul_precision(), torch.float32)
+
+
+def is_kept(x: Tensor) -> bool:
+    """Whether the kernels take values of this dtype."""
+    return x.dtype in (torch.float32, storage())
 
 
 def power_of_two(width: int) -> int:

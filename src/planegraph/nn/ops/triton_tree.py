@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import dense_rows, on_device, once, power_of_two, products_in, relu, replica_stride, runs
+from .triton_tools import dense_rows, is_kept, on_device, once, power_of_two, products_in, relu, replica_stride, runs
 
 if TYPE_CHECKING:
     from .incidence import Rows
@@ -62,7 +62,7 @@ def _up(
         count = inside.to(tl.int32)
     here = inside[:, None] & known[None, :]
     place = row[:, None] * width + column[None, :]
-    own = tl.load(x + place, mask=here, other=0.0)
+    own = tl.load(x + place, mask=here, other=0.0).to(tl.float32)
     sums = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     for k in range(tl.max(count)):
         source = below + (child + k)[:, None] * width + column[None, :]
@@ -108,7 +108,8 @@ def _down(
     here = inside[:, None] & known[None, :]
     place = row[:, None] * width + column[None, :]
     gradient = tl.load(above + source[:, None] * width + column[None, :], mask=got[:, None] & known[None, :], other=0.0)
-    value = tl.load(y + place, mask=here, other=0.0)
+    gradient = gradient.to(tl.float32)
+    value = tl.load(y + place, mask=here, other=0.0).to(tl.float32)
     positive = tl.load(hidden + place, mask=here, other=0.0) > 0
     if HAS_OWN:
         mine = here & ((row >= own_begin) & (row < own_end))[:, None]
@@ -350,7 +351,7 @@ def parts_of(tree: Tree) -> Parts | None:
 
 def can_fuse(x: Tensor) -> bool:
     """Whether the kernels take this tensor."""
-    return runs(x) and x.dtype == torch.float32 and x.shape[-1] <= _WIDEST
+    return runs(x) and is_kept(x) and x.shape[-1] <= _WIDEST
 
 
 @lru_cache(maxsize=256)
