@@ -3,7 +3,7 @@ PyTorch operations in float64.
 
 Run by test_kernels.py with TRITON_INTERPRET=1, which must be set before Triton is imported. Sizes are small, since the interpreter is slow,
 but there are rows of several programs, widths that are no power of two, and rows of padding that hold values no one may read. Products of
-bfloat16 numbers, which PyTorch's setting medium asks for, are left to test_precision.py on a GPU: the interpreter does not know them.
+bfloat16 numbers, which PyTorch's setting medium asks for, are left to test_cuda.py: the interpreter does not know them.
 """
 
 from __future__ import annotations

@@ -203,6 +203,31 @@ def test_the_same_bits_twice(cls, kind):
     assert all(torch.equal(value, second[name]) for name, value in first.items())
 
 
+@pytest.mark.parametrize(("setting", "least"), [("high", 0.999), ("medium", 0.97)])
+@pytest.mark.parametrize("hidden", [40, 128])
+@pytest.mark.parametrize(("cls", "kind"), PLANE, ids=str)
+def test_products_in_fewer_bits(cls, kind, hidden, setting, least):
+    """tf32 and bf16, after which one gradient in a hundred may have another sign: the direction of each parameter's gradient, and the bits."""
+    batch = batches_of(kind)[0]
+    expected = results(make_model(config(kind, hidden=hidden), 1, torch.float64, cls), batch)
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision(setting)
+    try:
+        found, again = (
+            results(make_model(config(kind, hidden=hidden), 1, torch.float32, cls).cuda(), batch.to("cuda")) for _ in range(2)
+        )
+    finally:
+        torch.set_float32_matmul_precision(before)
+    for name, value in expected.items():
+        if not value.is_floating_point():
+            continue
+        assert found[name].dtype == torch.float32
+        assert torch.equal(found[name], again[name]), name
+        a, b = found[name].double().flatten(), value.flatten()
+        assert a @ b >= least * a.norm() * b.norm() - 1e-4, (name, float(a @ b / (a.norm() * b.norm())))
+        assert (a.norm() - b.norm()).abs() <= 2 * (1 - least) ** 0.5 * b.norm() + 1e-3, name
+
+
 def test_deep_trees():
     """Levels narrower and wider than one program of a kernel, in turns, and hundreds of them."""
     f = pg.families

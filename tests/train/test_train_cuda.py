@@ -54,11 +54,21 @@ def test_the_model_of_zinc(tmp_path, monkeypatch, norm, edges):
 
 
 @pytest.mark.parametrize("seeds", [1, 3])
-@pytest.mark.parametrize("model_class", ["BasePlanE", "GCN", "GIN", "GINE"])
-def test_gradients_aside(tmp_path, monkeypatch, model_class, seeds):
+@pytest.mark.parametrize(
+    ("model_class", "precision"),
+    [
+        ("BasePlanE", "float32"),
+        ("BasePlanE", "tf32"),
+        ("BasePlanE", "bf16"),
+        ("GCN", "float32"),
+        ("GIN", "float32"),
+        ("GINE", "bf16"),
+    ],
+)
+def test_gradients_aside(tmp_path, monkeypatch, model_class, precision, seeds):
     """On a stream of their own or in the chain, gradients of weights are the same, bit for bit; in float32, by the kernels."""
     task = regression(edges=model_class in ("BasePlanE", "GINE"))
-    settings = small(model_class=model_class, **OPTIONS | {"precision": "float32", "seeds": seeds}).with_overrides(
+    settings = small(model_class=model_class, **OPTIONS | {"precision": precision, "seeds": seeds}).with_overrides(
         ["model.norm=batch"]
     )
     train(task, settings, tmp_path / "aside", device="cuda")
