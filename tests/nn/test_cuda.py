@@ -207,7 +207,7 @@ def test_the_same_bits_twice(cls, kind):
 @pytest.mark.parametrize("hidden", [40, 128])
 @pytest.mark.parametrize(("cls", "kind"), PLANE, ids=str)
 def test_products_in_fewer_bits(cls, kind, hidden, setting, least):
-    """tf32 and bf16, after which one gradient in a hundred may have another sign: the direction of each parameter's gradient, and the bits."""
+    """tf32 and bf16: the direction and length of each parameter's gradient, and the same bits twice."""
     batch = batches_of(kind)[0]
     expected = results(make_model(config(kind, hidden=hidden), 1, torch.float64, cls), batch)
     before = torch.get_float32_matmul_precision()

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from ..data.batch import PlanarBatch
-from .ops.incidence import Incidence, Rows
+from .ops.incidence import Incidence, Rows, sum_rows
 from .ops.tree import Level, Tree, in_parts
 from .positions import position_table
 
@@ -109,25 +109,34 @@ class Structure:
 
     # ---- positions -----------------------------------------------------------------------------------------------------------
 
-    def _at(self, values: Tensor) -> Tensor:
-        table = position_table(self.layout.max_position, self.pos_dim, self.dtype, self.batch.device)
-        return table.index_select(0, values.reshape(-1)).view(*values.shape, self.pos_dim)
+    @cached_property
+    def _position_table(self) -> Tensor:
+        return position_table(self.layout.max_position, self.pos_dim, self.dtype, self.batch.device)
+
+    def _positions(self, *values: Tensor, more: int = 0) -> Tensor:
+        """p of each of the values, beside each other; then so many columns that are still to be filled."""
+        shape, d = values[0].shape, self.pos_dim
+        out = self._position_table.new_empty(shape.numel(), len(values) * d + more)
+        for k, at in enumerate(values):
+            sum_rows(self._position_table, Rows(at.reshape(-1)), out=out[:, k * d : (k + 1) * d])
+        return out.view(*shape, out.shape[-1])
 
     @cached_property
     def walk_positions(self) -> Tensor:
         """(W, 2 pos_dim): p_kappa[i] || p_i."""
-        return torch.cat([self._at(self.batch.walk_kappa), self._at(self.batch.walk_pos)], dim=-1)
+        return self._positions(self.batch.walk_kappa, self.batch.walk_pos)
 
     @cached_property
     def walk_positions_and_virtual(self) -> Tensor:
         """(W, 2 pos_dim + 1): the same, then 1 at virtual edges and 0 at real ones."""
-        virtual = (self.batch.walk_row < 0).unsqueeze(-1).to(self.dtype)
-        return torch.cat([self.walk_positions, virtual], dim=-1)
+        out = self._positions(self.batch.walk_kappa, self.batch.walk_pos, more=1)
+        out[..., -1] = self.batch.walk_row < 0
+        return out
 
     @cached_property
     def child_positions(self) -> Tensor:
         """(C without roots, pos_dim): p_theta(C, C') of each child C'."""
-        return self._at(self.batch.spqr_theta[..., : self.roots[0]])
+        return self._positions(self.batch.spqr_theta[..., : self.roots[0]])
 
     # ---- counts -------------------------------------------------------------------------------------------------------------------
 
