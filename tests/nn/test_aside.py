@@ -50,9 +50,9 @@ def test_on_a_cpu_it_is_computed_at_once():
 
 def test_launches_wait_for_what_they_read_and_the_end_for_them(waits):
     with gradients_aside(CUDA):
-        module.now().read(torch.zeros(1))
+        module.now().wait_and_keep(torch.zeros(1))
         module.now().launch(lambda: waits.append("first"))
-        module.now().read(torch.zeros(1))
+        module.now().wait_and_keep(torch.zeros(1))
         module.now().waiting["a kind"] = lambda: waits.append("second")
         assert waits == [FORK, "first", FORK]
     assert waits == [FORK, "first", FORK, "second", JOIN]
@@ -69,13 +69,14 @@ def test_nothing_aside_is_not_waited_for(waits):
 def test_what_is_read_stays_in_memory(waits):
     read = torch.zeros(4)
     with gradients_aside(CUDA):
-        module.now().read(read)
+        module.now().wait_and_keep(read)
         assert any(kept is read for kept in module.now().kept)
 
 
-def test_it_ends_with_an_error_too(waits):
+def test_after_an_error_nothing_is_launched_and_nothing_waits_any_more(waits):
     def fail() -> None:
-        module.now().read()
+        module.now().wait_and_keep()
+        module.now().waiting["a kind"] = lambda: waits.append("launched")
         module.now().launch(lambda: 1 / 0)
 
     with pytest.raises(ZeroDivisionError), gradients_aside(CUDA):
@@ -124,3 +125,14 @@ def test_parameters_are_used_once_and_through_views_alone(cls, replicas):
         while node.name().rpartition("::")[2] in VIEWS:
             assert len(readers[node]) == 1, [reader.name() for reader in readers[node]]
             (node,) = readers[node]
+
+
+def test_what_is_written_stays_in_memory(waits):
+    """Where nobody keeps the gradient, as that of a frozen weight, its memory must not be used again before it is written."""
+
+    def launch() -> None:
+        pass
+
+    with gradients_aside(CUDA):
+        module.now().launch(launch)
+        assert launch in module.now().kept

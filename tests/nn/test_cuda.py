@@ -98,13 +98,13 @@ def results(model: torch.nn.Module, batch: PlanarBatch) -> dict[str, torch.Tenso
 
 def assert_close(found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor], tolerance: float) -> None:
     """Within the tolerance, relative to the largest entry; but where a value next to 0 is on the other side of a ReLU, which happens in
-    float32, one entry, or one in a hundred, may be off by 100 times as much."""
+    float32, one entry, or one in 500, may be off by 100 times as much."""
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         off = (found[name].cpu() - value).abs() / (tolerance * value.abs().max().clamp(min=1))
         exact = value.dtype == torch.float64
         assert off.max() <= (1 if exact else 100), name
-        assert exact or (off > 1).sum() <= max(1, off.numel() // 100), name
+        assert exact or (off > 1).sum() <= max(1, off.numel() // 500), name
 
 
 @pytest.mark.parametrize("dtype", DTYPES, ids=str)

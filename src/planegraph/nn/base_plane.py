@@ -30,8 +30,8 @@ class BasePlanE(GraphModel):
     def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
         out, edges_of = [], [None] * len(self.layers)
         if edges is not None:
-            _, *edges_of = shared(edges, 1 + len(self.layers), self.layers[0].keeps(edges))
-        for layer, edges in zip(self.layers, edges_of, strict=True):
-            h = layer(h, edges, s)
+            edges_of = shared(edges, *(layer.kept_dtype(edges) for layer in self.layers))
+        for layer, its_edges in zip(self.layers, edges_of, strict=True):
+            h = layer(h, its_edges, s)
             out.append(h)
         return out

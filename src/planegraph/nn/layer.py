@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
-from .ops.mlp import keeps
+from .ops.mlp import kept_dtype
 from .ops.shared import shared
 from .reset import reset_parts
 from .streams import Beside
@@ -34,7 +34,7 @@ class PlanELayer(nn.Module):
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         beside = Beside(h.device)
-        h, h_nodes, h_walks, h_trees, h_sums = shared(h, 5, self.keeps(h))
+        h, h_nodes, h_walks, h_trees, h_sums = shared(h, h.dtype, *[self.kept_dtype(h)] * 4)
         with beside.start():
             terms = self.update.of_nodes(h_nodes, edges, s)
         h_spqr = None if self.tri_enc is None else self.tri_enc(h_walks, edges, s)
@@ -42,11 +42,11 @@ class PlanELayer(nn.Module):
         h_cut = None if self.cut_enc is None else self.cut_enc(h_trees, h_block, s)
         beside.join(*(term if isinstance(term, Tensor) else term.x for term in terms))
         new = self.update.combine(terms, h_sums, h_spqr, h_block, h_cut, s)
-        return h + new if self.residual else new
+        return h + new if self.residual else new.to(h.dtype)
 
-    def keeps(self, h: Tensor) -> torch.dtype:
-        """How representations are kept inside the layer."""
-        return keeps(h) if self.training and self.norm == "batch" else h.dtype
+    def kept_dtype(self, h: Tensor) -> torch.dtype:
+        """How representations like h are kept inside the layer."""
+        return kept_dtype(h) if self.training and self.norm == "batch" else h.dtype
 
     def reset_parameters(self) -> None:
         """New weights for the encoders and Update."""

@@ -41,8 +41,8 @@ class TrainSettings:
             is (1 + t) / (10 + t) at most, so that a short run does not average its first weights.
         seed, seeds: the first seed and how many; each has weights and a data order of its own.
         eval_every: epochs between validations; the last epoch is always validated.
-        precision: float32; on a GPU with tf32 or bf16 products (bf16: all values inside a layer are kept so, too, but for the residual
-            stream, statistics and sums); or float64.
+        precision: float32; on a GPU with tf32 or bf16 products (bf16: what a layer keeps between its kernels is bf16, too, but for the
+            residual stream and statistics); or float64.
         together: train seeds and folds as one stack; otherwise one after another.
         save_seconds: least time between two checkpoints; 0: one after every epoch.
 

@@ -13,22 +13,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from typing import NamedTuple
 
 import torch
 from torch import Tensor
-
-
-class Pair(NamedTuple):
-    """a^T b is wanted, for each replica if there are any and, with ``sums``, the sums over the rows of a: gradients of weight and bias.
-
-    ``statistics`` (replicas, 5, k), if given, are those of a norm, and b is relu(norm(b)).
-    """
-
-    a: Tensor
-    b: Tensor
-    sums: bool = False
-    statistics: Tensor | None = None
 
 
 class Aside:
@@ -36,24 +23,28 @@ class Aside:
 
     def __init__(self, stream: torch.cuda.Stream) -> None:
         self.stream, self.forked = stream, False
-        self.kept: list[Tensor] = []
+        self.kept: list[Tensor | Callable[[], None]] = []
         self.waiting: dict[Hashable, Callable[[], None]] = {}
 
-    def read(self, *tensors: Tensor) -> None:
-        """Tensors of the chain that a launch is going to read."""
+    def wait_and_keep(self, *tensors: Tensor) -> None:
+        """For tensors of the chain that a launch is going to read."""
         self.stream.wait_stream(torch.cuda.current_stream(self.stream.device))
         self.forked = True
         self.kept.extend(tensors)
 
     def launch(self, launch: Callable[[], None]) -> None:
-        """Queues it on the stream."""
+        """Queues it on the stream, and keeps it with the memory that it writes to."""
+        self.kept.append(launch)
         with torch.cuda.stream(self.stream):
             launch()
 
-    def join(self) -> None:
-        """Launches what still waits; then the chain waits for the stream, if that took part at all."""
+    def launch_waiting(self) -> None:
+        """Launches what still waits for more."""
         for launch in self.waiting.values():
             self.launch(launch)
+
+    def join(self) -> None:
+        """The chain waits for the stream, if that took part at all."""
         if self.forked:
             torch.cuda.current_stream(self.stream.device).wait_stream(self.stream)
 
@@ -89,9 +80,10 @@ def gradients_aside(device: torch.device) -> Iterator[None]:
     if stream is None:
         yield
         return
-    _now = Aside(stream)
+    aside = _now = Aside(stream)
     try:
         yield
+        aside.launch_waiting()
     finally:
-        _now.join()
         _now = None
+        aside.join()

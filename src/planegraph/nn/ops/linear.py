@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from .aside import Pair
-
 try:
     from . import triton_linear
 except ImportError:  # no Triton: torch operations do
     triton_linear = None
+
+
+class Pair(NamedTuple):
+    """a^T b is wanted, for each replica if there are any and, with ``sums``, the sums over the rows of a: gradients of weight and bias.
+
+    ``statistics`` (replicas, 5, k), if given, are those of a norm, and b is relu(norm(b)).
+    """
+
+    a: Tensor
+    b: Tensor
+    sums: bool = False
+    statistics: Tensor | None = None
 
 
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
@@ -51,6 +61,10 @@ class _Affine(torch.autograd.Function):
 
 def products(pairs: Sequence[Pair]) -> list[tuple[Tensor, Tensor | None]]:
     """Of each pair the product and, if they are wanted, the sums; within ``aside.gradients_aside`` they may come later."""
-    if triton_linear is not None and all(map(triton_linear.can_multiply, pairs)):
-        return triton_linear.products(pairs)
-    return [(pair.a.mT @ pair.b, pair.a.sum(-2) if pair.sums else None) for pair in pairs]
+    fused = [triton_linear is not None and triton_linear.can_multiply(pair) for pair in pairs]
+    found = iter(triton_linear.products([pair for pair, fits in zip(pairs, fused, strict=True) if fits]) if any(fused) else [])
+    return [next(found) if fits else _product(pair) for pair, fits in zip(pairs, fused, strict=True)]
+
+
+def _product(pair: Pair) -> tuple[Tensor, Tensor | None]:
+    return pair.a.mT @ pair.b, pair.a.sum(-2) if pair.sums else None

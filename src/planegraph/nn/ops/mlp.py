@@ -52,7 +52,7 @@ def mlp(
     pairs = list(zip(parts, first, strict=True))
     dense = [(part, map.weight) for part, map in pairs if isinstance(part, Tensor)]
     tables = [(part, map.weight) for part, map in pairs if isinstance(part, At)]
-    fused = dropout is None and triton_mlp is not None and triton_mlp.can_fuse(dense, tables, first_norm, last_norm, ends)
+    fused = dropout is None and triton_mlp is not None and triton_mlp.can_fuse(dense, tables, first_norm, last, last_norm, ends)
     if not fused:
         dense = [(x.to(weight.dtype), weight) for x, weight in dense]
         tables = [(At(x.to(weight.dtype), incidence), weight) for (x, incidence), weight in tables]
@@ -68,9 +68,9 @@ def mlp(
     return x if into is None else add_sums(plus, into, x)
 
 
-def keeps(x: Tensor) -> torch.dtype:
+def kept_dtype(x: Tensor) -> torch.dtype:
     """How representations like x are kept between MLPs with batch norms in training: with bf16 products as bf16, if kernels read them."""
-    return x.dtype if triton_mlp is None else triton_mlp.keeps(x)
+    return x.dtype if triton_mlp is None else triton_mlp.kept_dtype(x)
 
 
 def _first(dense: Sequence[tuple[Tensor, Tensor]], tables: Sequence[At], bias: Tensor | None) -> Tensor:

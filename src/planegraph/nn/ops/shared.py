@@ -17,23 +17,23 @@ except ImportError:  # no Triton: torch operations do
     triton_shared = None
 
 
-def shared(x: Tensor, readers: int, dtype: torch.dtype | None = None) -> tuple[Tensor, ...]:
-    """x for each of its readers; for all but the first in ``dtype``, if that is given."""
-    return _Shared.apply(x, readers, x.dtype if dtype is None else dtype)
+def shared(x: Tensor, *dtypes: torch.dtype) -> tuple[Tensor, ...]:
+    """x for each of its readers, in the dtype that each reads."""
+    return _Shared.apply(x, dtypes)
 
 
 class _Shared(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, readers: int, dtype: torch.dtype) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, x: Tensor, dtypes: tuple[torch.dtype, ...]) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        ctx.dtype, other = x.dtype, x.to(dtype)
-        return x.view_as(x), *(other.view_as(other) for _ in range(readers - 1))
+        ctx.dtype, copies = x.dtype, {dtype: x.to(dtype) for dtype in dtypes}
+        return tuple(copies[dtype].view_as(x) for dtype in dtypes)
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, None, None]:
+    def backward(ctx: Any, *gradients: Tensor | None) -> tuple[Tensor | None, None]:
         there = [g for g in gradients if g is not None]
         if not there:
-            return None, None, None
+            return None, None
         if triton_shared is not None and triton_shared.can_fuse(there):
-            return triton_shared.add(there, ctx.dtype), None, None
-        return sum((g.to(ctx.dtype) for g in there[1:]), start=there[0].to(ctx.dtype)), None, None
+            return triton_shared.add(there, ctx.dtype), None
+        return sum((g.to(ctx.dtype) for g in there[1:]), start=there[0].to(ctx.dtype)), None

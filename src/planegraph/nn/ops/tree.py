@@ -26,13 +26,12 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-from .aside import Pair
 from .incidence import Rows, sum_rows
-from .linear import products
+from .linear import Pair, products
 
 try:
     from . import triton_tree
-    from .triton_tools import storage
+    from .triton_tools import storage_dtype
 except ImportError:  # no Triton: torch operations do
     triton_tree = None
 
@@ -116,7 +115,7 @@ class _BottomUp(torch.autograd.Function):
         a, b = Maps(*maps[:4]), Maps(*maps[4:])
         fused = triton_tree is not None and triton_tree.can_fuse(h_a)
         # of both kinds: h plus what comes from the children, what the first ReLU gives, what is told to the parent
-        total_a, total_b, hidden_a, hidden_b = _of_both(tree, h_a, 2, storage() if fused else h_a.dtype)
+        total_a, total_b, hidden_a, hidden_b = _of_both(tree, h_a, 2, storage_dtype() if fused else h_a.dtype)
         y_a, m_b = _of_both(tree, h_a, 1, h_a.dtype)
         if fused:
             triton_tree.forward(tree, inside, h_a, x_b, a, b, total_a, total_b, hidden_a, hidden_b, y_a, m_b)
@@ -125,7 +124,7 @@ class _BottomUp(torch.autograd.Function):
                 _up(level.b, x_b, inside, y_a, tree.children_of_b, b, total_b, hidden_b, m_b)
                 _part(m_b, level.b).log1p_()
                 _up(level.a, h_a, True, m_b, tree.children_of_a, a, total_a, hidden_a, y_a)
-        ctx.tree, ctx.inside, ctx.rows, ctx.of_b = tree, inside, rows, (x_b.shape[-2], x_b.dtype)
+        ctx.tree, ctx.inside, ctx.rows, ctx.of_b, ctx.fused = tree, inside, rows, (x_b.shape[-2], x_b.dtype), fused
         ctx.save_for_backward(total_a, total_b, hidden_a, hidden_b, y_a, m_b, a.first, a.last, b.first, b.last)
         return _part(y_a, rows)
 
@@ -139,7 +138,7 @@ class _BottomUp(torch.autograd.Function):
         read, dtype = ctx.of_b
         u_a, u_b = torch.empty_like(y_a), y_a.new_empty(*y_a.shape[:-2], read, y_a.shape[-1], dtype=dtype)
         u_b[..., known:, :] = 0
-        if triton_tree is not None and triton_tree.can_fuse(y_a):
+        if ctx.fused:
             triton_tree.backward(tree, gradient, ctx.rows, weights, hidden_a, hidden_b, y_a, m_b, g_a, g_b, d_a, d_b, u_a, u_b)
         else:
             first_a, last_a, first_b, last_b = weights

@@ -35,14 +35,13 @@ def _key_kernel(seed, count, key, number, share, STEP: tl.constexpr, BLOCK: tl.c
 
 
 @triton.jit
-def _drop_kernel(x, key, out, size, threshold, factor, BLOCK: tl.constexpr):
+def _drop_kernel(x, key, out, size, key_replica, threshold, factor, BLOCK: tl.constexpr):
     replica = tl.program_id(1).to(tl.int64)
     place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = place < size
-    word = _mix(tl.load(key + replica) + place.to(tl.int64) * 0x9E3779B1)
+    word = _mix(tl.load(key + replica * key_replica) + place.to(tl.int64) * 0x9E3779B1)
     value = tl.load(x + replica * size + place, mask=inside, other=0.0)
-    value = value * tl.where(word >= threshold, factor, 0.0).to(value.dtype)
-    tl.store(out + replica * size + place, value, mask=inside)
+    tl.store(out + replica * size + place, value * tl.where(word >= threshold, factor, 0.0), mask=inside)
 
 
 def next_key(seed: Tensor, count: Tensor, step: int, share: int) -> Tensor:
@@ -73,7 +72,8 @@ class _Dropped(torch.autograd.Function):
 def _drop(x: Tensor, key: Tensor, threshold: int, factor: float) -> Tensor:
     x = x.contiguous()
     out, size = torch.empty_like(x), x.shape[-2] * x.shape[-1]
-    if size:
+    if x.numel():
         with on_device(x):
-            _drop_kernel[(triton.cdiv(size, _BLOCK), max(key.numel(), 1))](x, key, out, size, threshold, factor, BLOCK=_BLOCK)
+            grid = (triton.cdiv(size, _BLOCK), x.numel() // size)
+            _drop_kernel[grid](x, key, out, size, key.dim(), threshold, factor, BLOCK=_BLOCK)
     return out

@@ -7,14 +7,18 @@ are fewer replicas, chunks of rows share a product, and are then added up: no at
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 import triton
 import triton.language as tl
 from torch import Tensor
 
-from .aside import Pair, now
-from .triton_tools import is_kept, on_device, power_of_two, products_in, relu, runs
+from .aside import now
+from .triton_tools import on_device, power_of_two, products_in, relu, runs, takes_dtype
+
+if TYPE_CHECKING:
+    from .linear import Pair
 
 _WIDEST = 128
 _TOGETHER = 8  # pairs of a launch
@@ -98,43 +102,35 @@ def _add_up_kernel(x, out, chunks, size, CHUNKS: tl.constexpr, BLOCK: tl.constex
     tl.store(out + replica * size + place, tl.sum(value, 0), mask=place < size)
 
 
-def add_up(x: Tensor, out: Tensor | None = None) -> Tensor:
-    """(replicas, chunks, ...) -> (replicas, ...)."""
+def _add_up(x: Tensor, out: Tensor) -> None:
+    """out = the sums over the chunks: (replicas, chunks, ...) -> (replicas, ...)."""
     replicas, chunks = x.shape[:2]
-    size, out = x[0, 0].numel(), x.new_empty(replicas, *x.shape[2:]) if out is None else out
-    wide = triton.next_power_of_2(chunks)
+    size, wide = x[0, 0].numel(), triton.next_power_of_2(chunks)
     block = max(_BLOCK // wide, 32)
     with on_device(x):
         _add_up_kernel[triton.cdiv(size, block), replicas](x, out, chunks, size, CHUNKS=wide, BLOCK=block)
-    return out
-
-
-def chunks_of(rows: int, replicas: int, tile: int, programs: int) -> tuple[int, int]:
-    """Rows of a chunk, and how many chunks a replica has, if about so many programs are to share all rows."""
-    chunk = triton.cdiv(max(triton.cdiv(rows * replicas, programs), tile), tile) * tile
-    return chunk, max(triton.cdiv(rows, chunk), 1)
 
 
 def can_fuse(x: Tensor, other: Tensor) -> bool:
     """Whether the kernels take these tensors."""
-    return runs(x) and is_kept(x) and max(x.shape[-1], other.shape[-1]) <= _WIDEST and x.shape[-2] > 0
+    return runs(x) and takes_dtype(x) and max(x.shape[-1], other.shape[-1]) <= _WIDEST and x.shape[-2] > 0
 
 
 def can_multiply(pair: Pair) -> bool:
     """Whether :func:`products` takes this pair."""
     a, b = pair.a, pair.b
-    return runs(a) and is_kept(a) and is_kept(b) and max(a.shape[-1], b.shape[-1]) <= _WIDEST and a.shape[-2] > 0
+    return runs(a) and takes_dtype(a) and takes_dtype(b) and max(a.shape[-1], b.shape[-1]) <= _WIDEST and a.shape[-2] > 0
 
 
 class _Launch:
-    """Up to eight pairs of one kind, and the memory for what they give."""
+    """Up to ``room`` pairs of one kind, and the memory for what they give."""
 
-    def __init__(self, first: Pair) -> None:
+    def __init__(self, first: Pair, room: int) -> None:
         self.pairs: list[Pair] = []
         replicas, _, width = first.a.shape
         whole = {"dtype": torch.float32, "device": first.a.device}
-        self.products = torch.empty(_TOGETHER, replicas, width, first.b.shape[-1], **whole)
-        self.sums = torch.empty(_TOGETHER, replicas, width, **whole) if first.sums else None
+        self.products = torch.empty(room, replicas, width, first.b.shape[-1], **whole)
+        self.sums = torch.empty(room, replicas, width, **whole) if first.sums else None
 
     def add(self, pair: Pair) -> tuple[Tensor, Tensor | None]:
         """Where the results of this pair will be."""
@@ -159,9 +155,9 @@ class _Launch:
                 SUMS=sums is not None, **products_in(), ROWS=_ROWS, COLUMNS=power_of_two(width), INNER=power_of_two(k), num_warps=8,
             )  # fmt: skip
         if chunks > 1:
-            add_up(out.flatten(0, 1), self.products[:number].flatten(0, 1))
+            _add_up(out.flatten(0, 1), self.products[:number].flatten(0, 1))
             if sums is not None:
-                add_up(sums.flatten(0, 1), self.sums[:number].flatten(0, 1))
+                _add_up(sums.flatten(0, 1), self.sums[:number].flatten(0, 1))
 
 
 def _kind(pair: Pair) -> Hashable:
@@ -173,17 +169,18 @@ def _kind(pair: Pair) -> Hashable:
 def products(pairs: Sequence[Pair]) -> list[tuple[Tensor, Tensor | None]]:
     """Of each pair the product and the sums, or None. They are there when this ends, or when ``aside.gradients_aside`` does."""
     if pairs[0].a.dim() == 2:
-        found = products([Pair(a.unsqueeze(0), b.unsqueeze(0), sums, statistics) for a, b, sums, statistics in pairs])
+        found = products([pair._replace(a=pair.a.unsqueeze(0), b=pair.b.unsqueeze(0)) for pair in pairs])
         return [(product.squeeze(0), None if total is None else total.squeeze(0)) for product, total in found]
     aside, found = now(), []
     waiting = {} if aside is None else aside.waiting
-    for pair in pairs:
-        pair = Pair(pair.a.contiguous(), pair.b.contiguous(), *pair[2:])
+    pairs = [pair._replace(a=pair.a.contiguous(), b=pair.b.contiguous()) for pair in pairs]
+    kinds = [_kind(pair) for pair in pairs]
+    for k, (pair, kind) in enumerate(zip(pairs, kinds, strict=True)):
         if aside is not None:
-            aside.read(*(t for t in pair if isinstance(t, Tensor)))
-        kind = _kind(pair)
+            aside.wait_and_keep(*(t for t in pair if isinstance(t, Tensor)))
         if kind not in waiting:
-            waiting[kind] = _Launch(pair)
+            room = _TOGETHER if aside is not None else min(kinds[k:].count(kind), _TOGETHER)
+            waiting[kind] = _Launch(pair, room)
         launch = waiting[kind]
         found.append(launch.add(pair))
         if len(launch.pairs) == _TOGETHER:

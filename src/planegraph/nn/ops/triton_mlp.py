@@ -11,13 +11,13 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .aside import Pair
 from .incidence import Incidence, Rows
+from .linear import Pair
 from .norm_relu import EPS, Running
-from .triton_linear import chunks_of, products
+from .triton_linear import products
 from .triton_mlp_kernels import apply_kernel, back_kernel, first_kernel, last_kernel, statistics_kernel, sums_kernel
 from .triton_sums import sum_rows
-from .triton_tools import is_kept, on_device, power_of_two, products_in, runs, storage
+from .triton_tools import on_device, power_of_two, products_in, runs, storage_dtype, takes_dtype
 
 if TYPE_CHECKING:
     from ..linear import Linear
@@ -47,8 +47,10 @@ def _tile_of_sums(width: int) -> dict[str, int]:
 
 
 def _chunks(rows: int, replicas: int, tile: dict[str, int]) -> tuple[int, int]:
-    """Rows of a chunk, and how many chunks each replica has."""
-    return chunks_of(rows, replicas, tile["ROWS"], _PROGRAMS[max(tile["COLUMNS"], 64)])
+    """Rows of a chunk, and how many chunks each replica has, so that about as many programs as fit share all rows."""
+    size, programs = tile["ROWS"], _PROGRAMS[max(tile["COLUMNS"], 64)]
+    chunk = triton.cdiv(max(triton.cdiv(rows * replicas, programs), size), size) * size
+    return chunk, max(triton.cdiv(rows, chunk), 1)
 
 
 def _weights_fit(number: int, width: int) -> bool:
@@ -77,7 +79,7 @@ def _first(
     like = dense[0][0] if dense else tables[0][0]
     replicas, tile = len(like), _tile(width, len(dense))
     chunk, chunks = _chunks(rows, replicas, tile)
-    z = torch.empty(replicas, rows, width, dtype=storage(), device=like.device)
+    z = torch.empty(replicas, rows, width, dtype=storage_dtype(), device=like.device)
     moments = torch.empty(replicas, chunks, 3, width, dtype=torch.float32, device=like.device)
     xs = [x for x, _ in dense] + [like] * (_MOST_DENSE - len(dense))
     ws = [w for _, w in dense] + [like] * (_MOST_DENSE - len(dense))
@@ -104,7 +106,7 @@ def _last(
     (replicas, rows, k), width = x.shape, weight.shape[1]
     tile = _tile(width)
     chunk, chunks = _chunks(rows, replicas, tile)
-    z = torch.empty(replicas, rows, width, dtype=storage() if bias is None else dtype, device=x.device)
+    z = torch.empty(replicas, rows, width, dtype=storage_dtype() if bias is None else dtype, device=x.device)
     known = moments.shape[1] > _MANY_CHUNKS
     statistics = _statistics(moments, norm) if known else weight.new_empty(replicas, 5, k)
     partial = weight.new_empty(replicas, chunks, 3, width) if bias is None else None
@@ -195,7 +197,7 @@ def _back(
     tile, inputs = _tile(width, len(weights)), [w.shape[-1] for w in weights]
     chunk, chunks = _chunks(rows, replicas, tile)
     whole = {"dtype": torch.float32, "device": like.device}
-    dz = torch.empty(replicas, rows, width, dtype=storage(), device=like.device)
+    dz = torch.empty(replicas, rows, width, dtype=storage_dtype(), device=like.device)
     dxs = [torch.empty(replicas, rows, k, dtype=dtype, device=like.device) for k, dtype in zip(inputs, dtypes, strict=True)]
     sums = None if activated is None else torch.empty(replicas, chunks, 2, inputs[0], **whole)
     of_norm = (None, None) if g.sums is None else torch.empty(2, replicas, width, **whole)
@@ -275,7 +277,7 @@ class _MLP(torch.autograd.Function):
         last = _Gradient(gradient)
         if ends:
             last = _before_norm(gradient, None if call.into is None else call.into.columns.index, *ends, call.mask)
-        back = _back(last, call.rows, call.mask, [weight], [storage()], (z1, s1))
+        back = _back(last, call.rows, call.mask, [weight], [storage_dtype()], (z1, s1))
         first = _Gradient(back.dxs[0], None, z1, s1, back.sums, past_relu=True)
         wanted = ctx.needs_input_grad[1:]
         read = [k for k in range(n) if wanted[k]]
@@ -291,24 +293,25 @@ class _MLP(torch.autograd.Function):
 def can_fuse(
     dense: Sequence[tuple[Tensor, Tensor]],
     tables: Sequence[tuple[At, Tensor]],
-    first: BatchNorm | None,
-    last: BatchNorm | None,
+    norm: BatchNorm | None,
+    last: Linear,
+    last_norm: BatchNorm | None,
     ends: bool,
 ) -> bool:
-    """Whether the kernels take these parts with their weights: batch norms in training, float32, rows that are not too wide."""
-    if first is None or not first.training or (ends and last is None):
+    """Whether the kernels take these parts with their weights: batch norms in training, dtypes that they know, rows not too wide."""
+    if norm is None or not norm.training or (ends and last_norm is None):
         return False
     if len(dense) > _MOST_DENSE or len(tables) > _MOST_TABLES:
         return False
     values = [*(x for x, _ in dense), *(t.x for t, _ in tables)]
     rows = [*(x.shape[-2] for x in values), *(t.incidence.rows.count for t, _ in tables)]
-    fits = all(runs(x) and is_kept(x) and x.shape[-1] <= _WIDEST for x in values)
-    return fits and min(rows) > 0 and first.weight.dtype == torch.float32 and first.weight.shape[-1] <= _WIDEST
+    fits = all(runs(x) and takes_dtype(x) and x.shape[-1] <= _WIDEST for x in values)
+    return fits and min(rows) > 0 and last.weight.dtype == torch.float32 and max(last.weight.shape[-2:]) <= _WIDEST
 
 
-def keeps(x: Tensor) -> torch.dtype:
+def kept_dtype(x: Tensor) -> torch.dtype:
     """How the kernels would keep these values."""
-    return storage() if runs(x) and x.dtype == torch.float32 and x.shape[-1] <= _WIDEST else x.dtype
+    return storage_dtype() if runs(x) and x.dtype == torch.float32 and x.shape[-1] <= _WIDEST else x.dtype
 
 
 def mlp(
@@ -345,9 +348,11 @@ def mlp(
         None if last_norm is None else running(last_norm),
         real,
         rows,
-        storage() if any(x.dtype == storage() for x in (*(x for x, _ in dense), *(t.x for t in tables))) else torch.float32,
+        storage_dtype()
+        if any(x.dtype == storage_dtype() for x in (*(x for x, _ in dense), *(t.x for t in tables)))
+        else torch.float32,
     )
     xs = [lead(x).contiguous() for x, _ in dense]
     given = [*xs, *(lead(w).contiguous() for _, w in dense), *(lead(t.x).contiguous() for t in tables)]
-    out = _MLP.apply(call, *given, *map(lead, (first.weight, first.bias, last.weight, *ends, plus)))
+    out = _MLP.apply(call, *given, *map(lead, (first.weight, first.bias, last.weight.contiguous(), *ends, plus)))
     return out if stacked else out.squeeze(0)

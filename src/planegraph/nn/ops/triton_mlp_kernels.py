@@ -129,6 +129,7 @@ def first_kernel(
             product = _gathered(product, t0, i0, replica, row, here, inside, column, t0_rows, width, i0_replica)
         if TABLES > 1:
             product = _gathered(product, t1, i1, replica, row, here, inside, column, t1_rows, width, i1_replica)
+        product = product.to(z.dtype.element_ty).to(tl.float32)  # the norm is that of what is stored
         _store_rows(z + replica * rows * width, product, row, inside, width, COLUMNS)
         about, count, first, second = _add_moments(about, count, first, second, product, real, row, begin, start)
     _store_moments(partial, replica, column, known, width, count, about, first, second)
@@ -218,6 +219,7 @@ def last_kernel(
         product = tl.dot(value.to(DOT), weight, input_precision=PRECISION)
         if HAS_BIAS:
             product += tl.load(bias + replica * width + column, mask=known, other=0.0)[None, :]
+        product = product.to(z.dtype.element_ty).to(tl.float32)
         _store_rows(z + replica * rows * width, product, row, inside, width, COLUMNS)
         if MOMENTS:
             about, count, first, second = _add_moments(about, count, first, second, product, real, row, begin, start)

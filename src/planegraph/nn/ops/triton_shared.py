@@ -9,7 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import is_kept, on_device, runs
+from .triton_tools import on_device, runs, takes_dtype
 
 _MOST = 8
 _BLOCK = 1024
@@ -36,14 +36,16 @@ def _add_kernel(x0, x1, x2, x3, x4, x5, x6, x7, out, size, NUMBER: tl.constexpr,
 
 
 def can_fuse(xs: Sequence[Tensor]) -> bool:
-    """Whether the kernel takes these: up to eight dense tensors of one shape, and no gradient of the sum is wanted."""
+    """Whether the kernel takes these: dense tensors of one shape, and no gradient of the sum is wanted."""
     first, plain = xs[0], not torch.is_grad_enabled()
-    alike = all(is_kept(x) and x.shape == first.shape and x.is_contiguous() for x in xs)
-    return plain and 2 <= len(xs) <= _MOST and alike and runs(first) and first.numel() > 0
+    alike = all(takes_dtype(x) and x.shape == first.shape and x.is_contiguous() for x in xs)
+    return plain and len(xs) >= 2 and alike and runs(first) and first.numel() > 0
 
 
 def add(xs: Sequence[Tensor], dtype: torch.dtype) -> Tensor:
     """Their sum."""
+    while len(xs) > _MOST:
+        xs = [add(xs[:_MOST], torch.float32), *xs[_MOST:]]
     out = torch.empty_like(xs[0], dtype=dtype)
     with on_device(out):
         _add_kernel[(triton.cdiv(out.numel(), _BLOCK),)](

@@ -72,8 +72,7 @@ def sum_rows(
     Args:
         activation: scale and offset (..., width); what is summed is then relu(scale x + offset).
     """
-    if x.stride(-1) != 1:
-        x = x.contiguous()
+    x, base = (t if t is None or t.stride(-1) == 1 else t.contiguous() for t in (x, base))
     width = x.shape[-1]
     columns = min(triton.next_power_of_2(width), _WIDEST)
     tile = max(_TILE // columns, 1)

@@ -68,14 +68,14 @@ def products_in() -> dict[str, Any]:
     return {"DOT": dot, "PRECISION": "tf32x3" if setting == "highest" else "tf32"}
 
 
-def storage() -> torch.dtype:
+def storage_dtype() -> torch.dtype:
     """How values are kept between kernels."""
     return _STORED.get(torch.get_float32_matmul_precision(), torch.float32)
 
 
-def is_kept(x: Tensor) -> bool:
+def takes_dtype(x: Tensor) -> bool:
     """Whether the kernels take values of this dtype."""
-    return x.dtype in (torch.float32, storage())
+    return x.dtype in (torch.float32, storage_dtype())
 
 
 def power_of_two(width: int) -> int:

@@ -17,7 +17,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import dense_rows, is_kept, on_device, once, power_of_two, products_in, relu, replica_stride, runs
+from .triton_tools import dense_rows, on_device, once, power_of_two, products_in, relu, replica_stride, runs, takes_dtype
 
 if TYPE_CHECKING:
     from .incidence import Rows
@@ -351,12 +351,23 @@ def parts_of(tree: Tree) -> Parts | None:
 
 def can_fuse(x: Tensor) -> bool:
     """Whether the kernels take this tensor."""
-    return runs(x) and is_kept(x) and x.shape[-1] <= _WIDEST
+    return runs(x) and takes_dtype(x) and x.shape[-1] <= _WIDEST
+
+
+def _table(levels: tuple[Level, ...], device: torch.device) -> Tensor:
+    """The bounds of all levels on the device: four numbers each. Kept, because a step that is captured must not copy from the host; for
+    ever, if one is captured now, as it is going to read them."""
+    table = _made_table(levels, device)
+    if device.type == "cuda" and torch.cuda.is_current_stream_capturing():
+        _CAPTURED[levels, device] = table
+    return table
+
+
+_CAPTURED: dict[tuple[tuple[Level, ...], torch.device], Tensor] = {}
 
 
 @lru_cache(maxsize=256)
-def _table(levels: tuple[Level, ...], device: torch.device) -> Tensor:
-    """The bounds of all levels on the device: four numbers each. Kept, because a step that is captured must not copy from the host."""
+def _made_table(levels: tuple[Level, ...], device: torch.device) -> Tensor:
     numbers = torch.tensor(levels, dtype=torch.int32).reshape(-1)
     return numbers.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else numbers
 
@@ -411,10 +422,10 @@ def _bounds_of(children: Rows | None, like: Rows) -> tuple[Tensor, Tensor]:
 
 
 def _where(tree: Tree, table: Tensor) -> tuple[tuple[Tensor, Tensor, Tensor], tuple[int, int], int]:
-    """Levels and starts of parts; their numbers; and the power of two that holds all levels."""
+    """Levels and starts of parts; their numbers; and the power of two that holds all levels, if there are parts."""
     number = len(tree.levels)
     starts = (table, table) if tree.parts is None else tree.parts
-    return (table, *starts), (number, starts[0].shape[-1] - 1), triton.next_power_of_2(number)
+    return (table, *starts), (number, starts[0].shape[-1] - 1), 1 if tree.parts is None else triton.next_power_of_2(number)
 
 
 def forward(tree: Tree, inside: bool, h_a: Tensor, x_b: Tensor, a: Maps, b: Maps, *out: Tensor) -> None:
