@@ -230,8 +230,8 @@ def _to_table(dz: Tensor, rows: Rows, dtype: torch.dtype) -> Tensor:
 
 @dataclass(frozen=True)
 class _Call:
-    """What is no input of the MLP: how many dense parts, the incidences and dtypes of the tables, the incidence of the segments, norms and
-    mask, and in which dtype the result is."""
+    """What the MLP is given besides tensors that have gradients: how many parts are dense, the incidences and dtypes of the tables, the
+    incidence of the segments, norms, mask and rows, and the dtype of the result."""
 
     dense: int
     incidences: tuple[Incidence, ...]

@@ -17,7 +17,7 @@ from __future__ import annotations
 import triton
 import triton.language as tl
 
-from .triton_tools import relu
+from .triton_tools import load_transposed, load_weight, relu
 
 # ---- forward ----------------------------------------------------------------------------------------------------------------------
 
@@ -35,15 +35,6 @@ def _store_rows(to, value, row, inside, k, INNER: tl.constexpr):
     """Writes them."""
     inner = tl.arange(0, INNER)
     tl.store(to + row[:, None] * k + inner[None, :], value, mask=inside[:, None] & (inner < k)[None, :])
-
-
-@triton.jit
-def _transposed(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr):
-    """w^T of a replica, (INNER, COLUMNS)."""
-    column = tl.arange(0, COLUMNS)
-    inner = tl.arange(0, INNER)
-    at = w + replica * width * k + column[None, :] * k + inner[:, None]
-    return tl.load(at, mask=(inner < k)[:, None] & (column < width)[None, :], other=0.0).to(DOT)
 
 
 @triton.jit
@@ -99,11 +90,11 @@ def first_kernel(
     first = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     second = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
     if DENSE > 0 and not RELOAD:
-        weight_0 = _transposed(w0, replica, width, k0, DOT, INNER, COLUMNS)
+        weight_0 = load_transposed(w0, replica, width, k0, DOT, INNER, COLUMNS)
     if DENSE > 1 and not RELOAD:
-        weight_1 = _transposed(w1, replica, width, k1, DOT, INNER, COLUMNS)
+        weight_1 = load_transposed(w1, replica, width, k1, DOT, INNER, COLUMNS)
     if DENSE > 2 and not RELOAD:
-        weight_2 = _transposed(w2, replica, width, k2, DOT, INNER, COLUMNS)
+        weight_2 = load_transposed(w2, replica, width, k2, DOT, INNER, COLUMNS)
     x0 += replica * rows * k0
     x1 += replica * rows * k1
     x2 += replica * rows * k2
@@ -115,15 +106,15 @@ def first_kernel(
         product = tl.zeros((ROWS, COLUMNS), dtype=tl.float32)
         if DENSE > 0:
             if RELOAD:
-                weight_0 = _transposed(w0, replica, width, k0, DOT, INNER, COLUMNS)
+                weight_0 = load_transposed(w0, replica, width, k0, DOT, INNER, COLUMNS)
             product = tl.dot(_rows_of(x0, row, inside, k0, INNER).to(DOT), weight_0, product, input_precision=PRECISION)
         if DENSE > 1:
             if RELOAD:
-                weight_1 = _transposed(w1, replica, width, k1, DOT, INNER, COLUMNS)
+                weight_1 = load_transposed(w1, replica, width, k1, DOT, INNER, COLUMNS)
             product = tl.dot(_rows_of(x1, row, inside, k1, INNER).to(DOT), weight_1, product, input_precision=PRECISION)
         if DENSE > 2:
             if RELOAD:
-                weight_2 = _transposed(w2, replica, width, k2, DOT, INNER, COLUMNS)
+                weight_2 = load_transposed(w2, replica, width, k2, DOT, INNER, COLUMNS)
             product = tl.dot(_rows_of(x2, row, inside, k2, INNER).to(DOT), weight_2, product, input_precision=PRECISION)
         if TABLES > 0:
             product = _gathered(product, t0, i0, replica, row, here, inside, column, t0_rows, width, i0_replica)
@@ -197,7 +188,7 @@ def last_kernel(
     inner = tl.arange(0, INNER)
     known = column < width
     within = inner < k
-    weight = _transposed(w, replica, width, k, DOT, INNER, COLUMNS)
+    weight = load_transposed(w, replica, width, k, DOT, INNER, COLUMNS)
     if KNOWN:
         scale = tl.load(statistics + replica * 5 * k + 2 * k + inner, mask=within, other=0.0)
         offset = tl.load(statistics + replica * 5 * k + 3 * k + inner, mask=within, other=0.0)
@@ -288,15 +279,6 @@ def sums_kernel(
     tl.store(to + width, tl.sum(second, 0), mask=known)
 
 
-@triton.jit
-def _weight(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr):
-    """w of a replica, (COLUMNS, INNER)."""
-    column = tl.arange(0, COLUMNS)
-    inner = tl.arange(0, INNER)
-    at = w + replica * width * k + column[:, None] * k + inner[None, :]
-    return tl.load(at, mask=(column < width)[:, None] & (inner < k)[None, :], other=0.0).to(DOT)
-
-
 @triton.jit(do_not_specialize=["rows", "gradient_rows", "replicas", "chunks", "chunk"])
 def back_kernel(
     gradient, index, z, mask, statistics, sums, of_norm, w0, w1, w2, x, x_statistics, dz, dx0, dx1, dx2, partial, rows,
@@ -312,11 +294,11 @@ def back_kernel(
     known = column < width
     within = inner < k0
     if DENSE > 0 and not RELOAD:
-        weight_0 = _weight(w0, replica, width, k0, DOT, INNER, COLUMNS)
+        weight_0 = load_weight(w0, replica, width, k0, DOT, INNER, COLUMNS)
     if DENSE > 1 and not RELOAD:
-        weight_1 = _weight(w1, replica, width, k1, DOT, INNER, COLUMNS)
+        weight_1 = load_weight(w1, replica, width, k1, DOT, INNER, COLUMNS)
     if DENSE > 2 and not RELOAD:
-        weight_2 = _weight(w2, replica, width, k2, DOT, INNER, COLUMNS)
+        weight_2 = load_weight(w2, replica, width, k2, DOT, INNER, COLUMNS)
     if NORM:
         every = tl.arange(0, CHUNKS)
         collected = sums + ((replica * chunks + every)[:, None] * 2) * width + column[None, :]
@@ -368,7 +350,7 @@ def back_kernel(
         _store_rows(dz, g, row, inside, width, COLUMNS)
         if DENSE > 0:
             if RELOAD:
-                weight_0 = _weight(w0, replica, width, k0, DOT, INNER, COLUMNS)
+                weight_0 = load_weight(w0, replica, width, k0, DOT, INNER, COLUMNS)
             d = tl.dot(g.to(DOT), weight_0, input_precision=PRECISION)
             if ACTIVATE:
                 d = tl.where(raw * x_scale + x_offset > 0, d, 0.0)
@@ -377,11 +359,11 @@ def back_kernel(
             _store_rows(dx0, d, row, inside, k0, INNER)
         if DENSE > 1:
             if RELOAD:
-                weight_1 = _weight(w1, replica, width, k1, DOT, INNER, COLUMNS)
+                weight_1 = load_weight(w1, replica, width, k1, DOT, INNER, COLUMNS)
             _store_rows(dx1, tl.dot(g.to(DOT), weight_1, input_precision=PRECISION), row, inside, k1, INNER)
         if DENSE > 2:
             if RELOAD:
-                weight_2 = _weight(w2, replica, width, k2, DOT, INNER, COLUMNS)
+                weight_2 = load_weight(w2, replica, width, k2, DOT, INNER, COLUMNS)
             _store_rows(dx2, tl.dot(g.to(DOT), weight_2, input_precision=PRECISION), row, inside, k2, INNER)
     if ACTIVATE:
         to = partial + (replica * tl.num_programs(0) + tl.program_id(0)) * 2 * k0 + inner

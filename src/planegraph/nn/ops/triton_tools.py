@@ -38,6 +38,24 @@ else:
         return tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r", [x], dtype=tl.float32, is_pure=False, pack=1)
 
 
+@triton.jit
+def load_weight(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr):
+    """w of a replica, (COLUMNS, INNER)."""
+    column = tl.arange(0, COLUMNS)
+    inner = tl.arange(0, INNER)
+    at = w + replica * width * k + column[:, None] * k + inner[None, :]
+    return tl.load(at, mask=(column < width)[:, None] & (inner < k)[None, :], other=0.0).to(DOT)
+
+
+@triton.jit
+def load_transposed(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr, COLUMNS: tl.constexpr):
+    """w^T of a replica, (INNER, COLUMNS)."""
+    column = tl.arange(0, COLUMNS)
+    inner = tl.arange(0, INNER)
+    at = w + replica * width * k + column[None, :] * k + inner[:, None]
+    return tl.load(at, mask=(inner < k)[:, None] & (column < width)[None, :], other=0.0).to(DOT)
+
+
 def runs(x: Tensor) -> bool:
     """Whether kernels can run where ``x`` is."""
     return x.is_cuda or _INTERPRETED

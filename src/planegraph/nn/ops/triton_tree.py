@@ -17,7 +17,19 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import dense_rows, on_device, once, power_of_two, products_in, relu, replica_stride, runs, takes_dtype
+from .triton_tools import (
+    dense_rows,
+    load_transposed,
+    load_weight,
+    on_device,
+    once,
+    power_of_two,
+    products_in,
+    relu,
+    replica_stride,
+    runs,
+    takes_dtype,
+)
 
 if TYPE_CHECKING:
     from .incidence import Rows
@@ -29,18 +41,6 @@ _MANY = 264 * _LARGE  # rows of all replicas from which on programs are large: e
 _PROGRAMS = 264  # about so many share all parts: two for each multiprocessor of an H200
 _NUMBERS = ["begin", "count", "number", "parts", "rows_a", "rows_b"]  # one kernel for all batches
 _SMALLEST, _MOST = 64, 127  # rows of a part at least, and parts at most
-
-
-@triton.jit
-def _weight(w, replica, width, TRANSPOSED: tl.constexpr, DOT: tl.constexpr, COLUMNS: tl.constexpr):
-    """The weight of a replica, or its transpose."""
-    column = tl.arange(0, COLUMNS)
-    known = column < width
-    if TRANSPOSED:
-        at = column[None, :] * width + column[:, None]
-    else:
-        at = column[:, None] * width + column[None, :]
-    return tl.load(w + replica * width * width + at, mask=known[:, None] & known[None, :], other=0.0).to(DOT)
 
 
 @triton.jit
@@ -71,7 +71,7 @@ def _up(
         sums += own
     tl.store(total + place, sums, mask=here)
     if RELOAD:
-        w_first = _weight(first, replica, width, True, DOT, COLUMNS)
+        w_first = load_transposed(first, replica, width, width, DOT, COLUMNS, COLUMNS)
     inner = tl.dot(sums.to(DOT), w_first, input_precision=PRECISION)
     inner += tl.load(first_bias + column, mask=known, other=0.0)[None, :]
     if not INSIDE:
@@ -79,7 +79,7 @@ def _up(
     inner = relu(inner)
     tl.store(hidden + place, inner, mask=here)
     if RELOAD:
-        w_last = _weight(last, replica, width, True, DOT, COLUMNS)
+        w_last = load_transposed(last, replica, width, width, DOT, COLUMNS, COLUMNS)
     y = tl.dot(inner.to(DOT), w_last, input_precision=PRECISION)
     y = relu(y + tl.load(last_bias + column, mask=known, other=0.0)[None, :])
     if SQUASH:
@@ -119,23 +119,26 @@ def _down(
     gradient = once(tl.where(value > 0, gradient, 0.0))
     tl.store(g + place, gradient, mask=here)
     if RELOAD:
-        w_last = _weight(last, replica, width, False, DOT, COLUMNS)
+        w_last = load_weight(last, replica, width, width, DOT, COLUMNS, COLUMNS)
     before = tl.where(positive, tl.dot(gradient.to(DOT), w_last, input_precision=PRECISION), 0.0)
     tl.store(d + place, before, mask=here)
     if RELOAD:
-        w_first = _weight(first, replica, width, False, DOT, COLUMNS)
+        w_first = load_weight(first, replica, width, width, DOT, COLUMNS, COLUMNS)
     tl.store(u + place, tl.dot(before.to(DOT), w_first, input_precision=PRECISION), mask=here)
 
 
 @triton.jit
 def _weights(first, last, replica, width, WANTED: tl.constexpr, TRANSPOSED: tl.constexpr, DOT: tl.constexpr, COLUMNS: tl.constexpr):
     """Both weights of a kind, if they are wanted."""
-    if WANTED:
-        w_first = _weight(first, replica, width, TRANSPOSED, DOT, COLUMNS)
-        w_last = _weight(last, replica, width, TRANSPOSED, DOT, COLUMNS)
-    else:
+    if not WANTED:
         w_first = 0.0
         w_last = 0.0
+    elif TRANSPOSED:
+        w_first = load_transposed(first, replica, width, width, DOT, COLUMNS, COLUMNS)
+        w_last = load_transposed(last, replica, width, width, DOT, COLUMNS, COLUMNS)
+    else:
+        w_first = load_weight(first, replica, width, width, DOT, COLUMNS, COLUMNS)
+        w_last = load_weight(last, replica, width, width, DOT, COLUMNS, COLUMNS)
     return w_first, w_last
 
 
