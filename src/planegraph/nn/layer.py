@@ -33,16 +33,14 @@ class PlanELayer(nn.Module):
         self.update = Update(config, replicas)
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
-        beside = Beside(h.device)
-        h, h_nodes, h_walks, h_trees, h_sums = shared(h, h.dtype, *[self.kept_dtype(h)] * 4)
-        with beside.start():
-            terms = self.update.of_nodes(h_nodes, edges, s)
-        h_spqr = None if self.tri_enc is None else self.tri_enc(h_walks, edges, s)
-        h_block = None if self.bi_enc is None else self.bi_enc(h_spqr, s)
-        h_cut = None if self.cut_enc is None else self.cut_enc(h_trees, h_block, s)
-        beside.join(*(term if isinstance(term, Tensor) else term.x for term in terms))
-        new = self.update.combine(terms, h_sums, h_spqr, h_block, h_cut, s)
-        return h + new if self.residual else new.to(h.dtype)
+        update, beside, trees = self.update, Beside(h.device, "terms of nodes"), Beside(h.device, "trees")
+        h, h_walks, h_trees, h_v, h_all, *h_u = shared(h, h.dtype, *[self.kept_dtype(h)] * 7)  # one for each that reads it
+        of_neighbours = beside(lambda: update.of_neighbours(h_u[0], h_v, edges, s)) if update.g1 else None
+        of_graph = beside(lambda: update.of_graph(h_all, s)) if update.g2 else None
+        h_spqr = self.tri_enc(h_walks, edges, s) if self.tri_enc else None
+        h_block = trees(lambda: self.bi_enc(h_spqr, s)) if self.bi_enc else None
+        h_cut = trees(lambda: self.cut_enc(h_trees, h_block.value, s)) if self.cut_enc else None
+        return update.combine(of_neighbours, of_graph, h_u[1:], h_spqr, h_block, h_cut, s, h if self.residual else None).to(h.dtype)
 
     def kept_dtype(self, h: Tensor) -> torch.dtype:
         """How representations like h are kept inside the layer."""

@@ -10,6 +10,8 @@ all on the right at layer l - 1 but the encodings. With edge features the neighb
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torch import Tensor, nn
 
 from .config import PlanEConfig
@@ -18,6 +20,9 @@ from .mlp import MLP, At
 from .ops.incidence import add_sums
 from .reset import reset_parts
 from .structure import Structure
+
+Made = Callable[[], Tensor] | None
+"""Gives a tensor that was, or will be, made; None for a term that is off."""
 
 
 class Update(nn.Module):
@@ -36,7 +41,7 @@ class Update(nn.Module):
         d, norm = config.hidden, config.norm
         self.graph_scale = config.graph_scale
         self.g1 = MLP(d, d, norm, replicas) if config.neighbours else None
-        self.g2 = MLP(d, d, "none", replicas) if config.readout else None
+        self.g2 = MLP(d, d, "none", replicas, small=True) if config.readout else None
         self.g3 = MLP(d, d, norm, replicas) if config.triconnected else None
         self.g4 = MLP(d, d, norm, replicas) if config.biconnected else None
         self.g5 = MLP((d, d), d, norm, replicas) if config.neighbours and config.edge_features is not None else None
@@ -53,41 +58,49 @@ class Update(nn.Module):
         h_cut: Tensor | None,
         s: Structure,
     ) -> Tensor:
-        return self.combine(self.of_nodes(h, edges, s), h, h_spqr, h_block, h_cut, s)
+        def of_neighbours() -> Tensor:
+            return self.of_neighbours(h, h, edges, s)
 
-    def of_nodes(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor | At]:
-        """The terms that read no encoding."""
-        terms = []
-        if self.g1 is not None:
-            terms.append(self.g1(self.with_neighbours(h, edges, s), mask=s.node_mask))
-        if self.g2 is not None:
-            terms.append(At(self.g2(s.node_graph.transposed @ h / self.graph_scale), s.node_graph))
-        return terms
+        return self.combine(of_neighbours, lambda: self.of_graph(h, s), (h, h), h_spqr, lambda: h_block, lambda: h_cut, s)
 
-    def with_neighbours(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
-        """h_u plus the sum over its neighbours."""
+    def of_neighbours(self, h_u: Tensor, h_v: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
+        """g1( h_u + the sum over its neighbours v )."""
         if self.g5 is None:
-            return add_sums(h, s.neighbours, h)
-        return self.g5(At(h, s.dart_source), At(edges, s.dart_row), mask=s.dart_mask, into=s.node_darts, plus=h)
+            sums = add_sums(h_u, s.neighbours, h_v)
+        else:
+            sums = self.g5(At(h_v, s.dart_source), At(edges, s.dart_row), mask=s.dart_mask, into=s.node_darts, plus=h_u)
+        return self.g1(sums, mask=s.node_mask)
+
+    def of_graph(self, h: Tensor, s: Structure) -> Tensor:
+        """g2( the sum over V ), a row per graph."""
+        return self.g2(s.node_graph.transposed @ h / self.graph_scale)
 
     def combine(
         self,
-        terms: list[Tensor | At],
-        h: Tensor,
+        of_neighbours: Made,
+        of_graph: Made,
+        h: tuple[Tensor, Tensor],
         h_spqr: Tensor | None,
-        h_block: Tensor | None,
-        h_cut: Tensor | None,
+        h_block: Made,
+        h_cut: Made,
         s: Structure,
+        plus: Tensor | None = None,
     ) -> Tensor:
-        """f of these terms and those of the encodings."""
-        if self.g3 is not None:
-            terms = [*terms, self.g3(add_sums(h, s.node_spqr, h_spqr), mask=s.node_mask)]
-        if self.g4 is not None:
-            terms = [*terms, self.g4(add_sums(h, s.node_block, h_block), mask=s.node_mask)]
-        if self.cut:
-            terms = [*terms, At(h_cut, s.node_cut)]
-        out = self.f(*terms, mask=s.node_mask)
-        return out if self.dropout is None else self.dropout(out)
+        """f of all terms, with dropout, added to ``plus``. What may be made beside this is asked for where it is needed; h is the same for
+        g3 and for g4: each reader has its own (ops/shared.py)."""
+        of_spqr = self.g3(add_sums(h[0], s.node_spqr, h_spqr), mask=s.node_mask) if self.g3 else None
+        of_block = self.g4(add_sums(h[1], s.node_block, h_block()), mask=s.node_mask) if self.g4 else None
+        terms = (
+            of_neighbours() if self.g1 else None,
+            At(of_graph(), s.node_graph) if self.g2 else None,
+            of_spqr,
+            of_block,
+            At(h_cut(), s.node_cut) if self.cut else None,
+        )
+        out = self.f(*(term for term in terms if term is not None), mask=s.node_mask)
+        if self.dropout is not None:
+            return self.dropout(out, plus)
+        return out if plus is None else plus + out
 
     def reset_parameters(self) -> None:
         """New weights for all maps, and a new seed for dropout."""

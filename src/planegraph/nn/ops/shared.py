@@ -26,7 +26,7 @@ class _Shared(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, dtypes: tuple[torch.dtype, ...]) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
-        ctx.dtype, copies = x.dtype, {dtype: x.to(dtype) for dtype in dtypes}
+        ctx.dtype, copies = x.dtype, {dtype: x.to(dtype) for dtype in set(dtypes)}
         return tuple(copies[dtype].view_as(x) for dtype in dtypes)
 
     @staticmethod
