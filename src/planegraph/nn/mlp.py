@@ -26,6 +26,8 @@ class MLP(nn.Module):
         norm: none or batch. A map that a norm follows has no bias: the norm would take it away with the mean.
         ends: whether the last norm and ReLU are there.
         dropout: after the first ReLU.
+        small: weights start small although no norm follows, as where there never is one; in trees the same maps follow one another at every
+            level, and larger ones would make values grow.
 
     Shapes:
         each part (rows, its width), or :class:`At` rows of another table -> (rows, outputs); with ``into``, an incidence of segments by
@@ -42,13 +44,16 @@ class MLP(nn.Module):
         width: int | None = None,
         ends: bool = True,
         dropout: float = 0.0,
+        small: bool = False,
     ) -> None:
         super().__init__()
         widths, inner = (widths,) if isinstance(widths, int) else tuple(widths), outputs if width is None else width
+        plain = norm == "none"
         self.first = nn.ModuleList(
-            Linear(part, inner, replicas, bias=norm == "none" and k == 0, fan_in=sum(widths)) for k, part in enumerate(widths)
+            Linear(part, inner, replicas, bias=plain and k == 0, fan_in=sum(widths), before_relu=plain and not small)
+            for k, part in enumerate(widths)
         )
-        self.last = Linear(inner, outputs, replicas, bias=norm == "none" or not ends)
+        self.last = Linear(inner, outputs, replicas, bias=plain or not ends, before_relu=plain and ends and not small)
         self.norms = nn.ModuleList(
             make_norm(norm, size, replicas) for size in ([inner, outputs] if ends else [inner]) if norm != "none"
         )

@@ -55,9 +55,8 @@ class GraphModel(nn.Module):
     def _add_readout(self) -> None:
         """Last, so that the parameters stand in the order of the computation."""
         c = self.config
-        self.readout = MLP(
-            c.hidden * c.layers, c.outputs, "none", self.replicas, width=c.hidden, ends=False, dropout=c.dropout_readout
-        )
+        widths = {"widths": c.hidden * c.layers, "width": c.hidden, "outputs": c.outputs}
+        self.readout = MLP(**widths, replicas=self.replicas, ends=False, dropout=c.dropout_readout, small=True)
         set_momentum(self, c.norm_momentum)
 
     @classmethod
