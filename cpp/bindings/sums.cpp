@@ -46,15 +46,16 @@ Norm<Float> norm_at(const NormAt& of, i64 rows, i64 width) {
 using RunningAt = std::array<std::uintptr_t, 2>;
 
 template <class Float>
-i64 norm_relu_of(const NormAt& of, i64 rows, i64 width, double eps, const RunningAt& running, double momentum, std::uintptr_t y) {
+i64 norm_relu_of(const NormAt& of, i64 rows, i64 width, double eps, double flat, const RunningAt& running, double momentum,
+                 std::uintptr_t y) {
   const Running<Float> averages{at<Float>(running[0]), at<Float>(running[1]), static_cast<Float>(momentum)};
-  return norm_relu<Float>(norm_at<Float>(of, rows, width), static_cast<Float>(eps), averages, at<Float>(y));
+  return norm_relu<Float>(norm_at<Float>(of, rows, width), static_cast<Float>(eps), static_cast<Float>(flat), averages, at<Float>(y));
 }
 
-i64 norm_relu_at(const NormAt& of, i64 rows, i64 width, double eps, const RunningAt& running, double momentum, std::uintptr_t y,
-                 bool is_double) {
+i64 norm_relu_at(const NormAt& of, i64 rows, i64 width, double eps, double flat, const RunningAt& running, double momentum,
+                 std::uintptr_t y, bool is_double) {
   nb::gil_scoped_release release;
-  return (is_double ? norm_relu_of<double> : norm_relu_of<float>)(of, rows, width, eps, running, momentum, y);
+  return (is_double ? norm_relu_of<double> : norm_relu_of<float>)(of, rows, width, eps, flat, running, momentum, y);
 }
 
 void norm_relu_gradient_at(const NormAt& of, i64 rows, i64 width, i64 n, std::uintptr_t gradient, std::uintptr_t dx, std::uintptr_t dw,
@@ -74,8 +75,8 @@ void norm_relu_gradient_at(const NormAt& of, i64 rows, i64 width, i64 n, std::ui
 void bind_sums(nb::module_& m) {
   m.def("sum_rows", &sum_rows_at, "x"_a, "x_stride"_a, "index"_a, "begin"_a, "end"_a, "rows"_a, "width"_a, "y"_a, "y_stride"_a,
         "is_double"_a, "add"_a, "y = A x (or y += A x) on tensors given by their addresses.");
-  m.def("norm_relu", &norm_relu_at, "norm"_a, "rows"_a, "width"_a, "eps"_a, "running"_a, "momentum"_a, "y"_a, "is_double"_a,
-        "y = relu(batch norm of x); gives the number of real rows. norm: addresses of x, mask, weight, bias, mean, inverse; running: of "
+  m.def("norm_relu", &norm_relu_at, "norm"_a, "rows"_a, "width"_a, "eps"_a, "flat"_a, "running"_a, "momentum"_a, "y"_a,
+        "is_double"_a,        "y = relu(batch norm of x); gives the number of real rows. norm: addresses of x, mask, weight, bias, mean, inverse; running: of "
         "the running mean and variance.");
   m.def("norm_relu_gradient", &norm_relu_gradient_at, "norm"_a, "rows"_a, "width"_a, "n"_a, "gradient"_a, "dx"_a, "dw"_a, "db"_a,
         "is_double"_a, "Its gradient.");

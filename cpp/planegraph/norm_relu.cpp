@@ -24,7 +24,7 @@ PLANEGRAPH_INLINE void add_block(std::vector<double>& total, std::vector<Float>&
 }
 
 template <class Float>
-PLANEGRAPH_INLINE i64 forward(const Norm<Float>& norm, Float eps, const Running<Float>& running, Float* y) {
+PLANEGRAPH_INLINE i64 forward(const Norm<Float>& norm, Float eps, Float flat, const Running<Float>& running, Float* y) {
   const i64 width = norm.width;
   std::vector<double> total(width, 0.0);
   std::vector<Float> block(width, Float{0}), scale(width);
@@ -52,10 +52,14 @@ PLANEGRAPH_INLINE i64 forward(const Norm<Float>& norm, Float eps, const Running<
   }
   for (i64 k = 0; k < width; ++k) {
     const Float variance = static_cast<Float>(total[k] / rows);
-    norm.inverse[k] = Float{1} / std::sqrt(variance + eps);
+    const bool is_flat = variance <= flat * (1 + norm.mean[k] * norm.mean[k]);
+    Float &mean = running.mean[k], &average = running.variance[k];
+    const bool was_flat = average <= flat * (1 + mean * mean) || (mean == 0 && average == 1);
+    const Float step = n > 1 && is_flat && was_flat ? Float{1} : running.momentum;
+    norm.inverse[k] = is_flat ? Float{0} : Float{1} / std::sqrt(variance + eps);
     scale[k] = norm.weight[k] * norm.inverse[k];
-    if (n > 0) running.mean[k] += running.momentum * (norm.mean[k] - running.mean[k]);
-    if (n > 1) running.variance[k] += running.momentum * (static_cast<Float>(total[k] / (rows - 1)) - running.variance[k]);
+    if (n > 0) mean += step * (norm.mean[k] - mean);
+    if (n > 1) average += step * (static_cast<Float>(total[k] / (rows - 1)) - average);
   }
   for (i64 r = 0; r < norm.rows; ++r) {
     const Float* __restrict x = norm.x + r * width;
@@ -122,11 +126,11 @@ PLANEGRAPH_INLINE void backward(const Norm<Float>& norm, i64 n, const Float* gra
   }
 }
 
-PLANEGRAPH_WIDE i64 forward_floats(const Norm<float>& norm, float eps, const Running<float>& running, float* y) {
-  return forward(norm, eps, running, y);
+PLANEGRAPH_WIDE i64 forward_floats(const Norm<float>& norm, float eps, float flat, const Running<float>& running, float* y) {
+  return forward(norm, eps, flat, running, y);
 }
-PLANEGRAPH_WIDE i64 forward_doubles(const Norm<double>& norm, double eps, const Running<double>& running, double* y) {
-  return forward(norm, eps, running, y);
+PLANEGRAPH_WIDE i64 forward_doubles(const Norm<double>& norm, double eps, double flat, const Running<double>& running, double* y) {
+  return forward(norm, eps, flat, running, y);
 }
 PLANEGRAPH_WIDE void backward_floats(const Norm<float>& norm, i64 n, const float* g, float* dx, float* dw, float* db) {
   backward(norm, n, g, dx, dw, db);
@@ -138,12 +142,12 @@ PLANEGRAPH_WIDE void backward_doubles(const Norm<double>& norm, i64 n, const dou
 }  // namespace
 
 template <>
-i64 norm_relu(const Norm<float>& norm, float eps, const Running<float>& running, float* y) {
-  return forward_floats(norm, eps, running, y);
+i64 norm_relu(const Norm<float>& norm, float eps, float flat, const Running<float>& running, float* y) {
+  return forward_floats(norm, eps, flat, running, y);
 }
 template <>
-i64 norm_relu(const Norm<double>& norm, double eps, const Running<double>& running, double* y) {
-  return forward_doubles(norm, eps, running, y);
+i64 norm_relu(const Norm<double>& norm, double eps, double flat, const Running<double>& running, double* y) {
+  return forward_doubles(norm, eps, flat, running, y);
 }
 template <>
 void norm_relu_gradient(const Norm<float>& norm, i64 n, const float* gradient, float* dx, float* dw, float* db) {

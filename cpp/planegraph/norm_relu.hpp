@@ -2,6 +2,8 @@
 //
 //   y = relu( w c s + b ),  c = x - mean,  s = 1 / sqrt(variance + eps),  over the n rows that are real (all, if there is no mask)
 //
+// A column is flat if variance <= flat (1 + mean^2); then s = 0. nn/ops/norm_relu.py says why.
+//
 // With g the gradient past the ReLU: dx = w s ( g - sum(g) / n - c s^2 sum(g c) / n ), dw = s sum(g c), db = sum(g).
 // Columns are summed by blocks of rows, and the blocks in double precision, so that a long column loses no digits. O(rows * width).
 #pragma once
@@ -20,7 +22,8 @@ struct Norm {
   Float *mean, *inverse;  // inverse is s
 };
 
-/// Averages over the batches, which move towards each new value by `momentum` of the difference.
+/// Averages over the batches, which move towards each new value by `momentum` of the difference; those of a column that has been flat in all
+/// batches so far, at first 0 and 1, take the new value itself.
 template <class Float>
 struct Running {
   Float *mean, *variance;
@@ -30,7 +33,7 @@ struct Running {
 /// Fills y, mean and inverse; returns n. Rows that are not real are normed too, but do not count. The running variance is that of a
 /// sample, over n - 1: it stays as it was if n < 2, and the running mean if n < 1.
 template <class Float>
-i64 norm_relu(const Norm<Float>& norm, Float eps, const Running<Float>& running, Float* y);
+i64 norm_relu(const Norm<Float>& norm, Float eps, Float flat, const Running<Float>& running, Float* y);
 
 /// Fills dx (0 at rows that are not real), dw and db from the gradient of y.
 template <class Float>

@@ -365,7 +365,7 @@ def test_what_the_kernels_do_not_take():
     assert not can_fuse([(x[:0], w)], [], norm, last, norm, True)
     assert not can_fuse([(x, w)], [], None, last, None, True)
     assert not can_fuse([(torch.zeros(5, 129), torch.zeros(4, 129))], [], norm, last, norm, True)
-    assert not can_fuse([(x, w)], [], norm, MLP(4, 129, "batch", width=4).last, norm, True)
+    assert not can_fuse([(x, w)], [], norm, MLP(4, 129, "batch", hidden=4).last, norm, True)
     assert not can_fuse([(x, w)] * 4, [], norm, last, norm, True)
     assert not can_fuse([(x, w)], [], norm.eval(), last, norm, True)
     assert not tree.triton_tree.can_fuse(torch.zeros(5, 129))

@@ -19,7 +19,7 @@ import planegraph as pg
 
 from .examples import Example
 
-EPS = 1e-5  # of the norms
+EPS, FLAT = 1e-5, 1e-10  # of the norms
 
 Vectors = list[Tensor]
 
@@ -272,4 +272,5 @@ class Reference:
             mean, variance = x.mean(0), x.var(0, unbiased=False)
         else:
             mean, variance = self.buffers[f"{name}.running_mean"], self.buffers[f"{name}.running_var"]
-        return (x - mean) / (variance + EPS).sqrt() * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]
+        inverse = (1 / (variance + EPS).sqrt()).where(variance > FLAT * (1 + mean.square()), 0)  # 0 where all rows are alike
+        return (x - mean) * inverse * self.parameters[f"{name}.weight"] + self.parameters[f"{name}.bias"]

@@ -37,7 +37,7 @@ def only(*terms: str) -> dict[str, bool]:
 
 ABLATIONS = (
     [{term: False} for term in TERMS]
-    + [only(term) for term in TERMS]
+    + [only(term) for term in TERMS if term != "readout"]
     + [only("neighbours", "readout"), only("triconnected", "cut")]
 )
 OPTIONS = [
@@ -118,6 +118,11 @@ def test_corner_cases(kind):
 @pytest.mark.parametrize("kind", [NO_FEATURES, DARTS], ids=str)
 def test_ablations(options, kind):
     assert_same(make_model(small_config(kind, **options)), examples_of(kind, 20, start=5))
+
+
+def test_the_readout_alone():
+    """It reads no edges, so the model has no edge features."""
+    assert_same(make_model(small_config(PLAIN, **only("readout"))), examples_of(PLAIN, 20, start=5))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=show)

@@ -9,7 +9,7 @@ import torch
 import planegraph as pg
 from planegraph.data import PackedDataset, PlanarBatch
 from planegraph.errors import FormatError, InvalidGraphError, NotPlanarError
-from planegraph.nn import BasePlanE, BiEnc, Categorical, Continuous, CutEnc, PlanEConfig, Structure, TriEnc, Update
+from planegraph.nn import BasePlanE, BiEnc, Categorical, Continuous, CutEnc, PlanEConfig, PlanEConv, Structure, TriEnc, Update
 
 torch.set_num_threads(1)
 
@@ -169,6 +169,27 @@ def test_autocast_and_compile_leave_the_model_as_it_is():
 def test_settings(settings):
     with pytest.raises(ValueError, match=next(iter(settings))):
         PlanEConfig(**settings)
+
+
+def test_edge_features_that_no_term_reads():
+    off = {"neighbours": False, "triconnected": False, "biconnected": False, "cut": False}
+    for make in (lambda: PlanEConfig(edge_features=Continuous(1), **off), lambda: PlanEConv(4, 4, edge_dim=1, **off)):
+        with pytest.raises(ValueError, match="no term that is on reads edges: switch on"):
+            make()
+
+
+@pytest.mark.parametrize("replicas", [0, 2.5, True])
+def test_replicas_are_counted(replicas):
+    for make in (lambda: BasePlanE(PlanEConfig(hidden=4), replicas), lambda: PlanEConv(4, 4, replicas=replicas)):
+        with pytest.raises(ValueError, match="replicas must be an integer, at least 1; found"):
+            make()
+
+
+def test_packed_without_the_features_that_are_read():
+    """What is missing is said, not that ties were broken without it."""
+    packed = PackedDataset.from_graphs([pg.families.cycle(4)])[[0]]
+    with pytest.raises(InvalidGraphError, match="the batch has none"):
+        model(node_features=Continuous(1))(packed)
 
 
 def test_a_setting_of_another_version_is_named():

@@ -117,6 +117,10 @@ def test_no_edges():
         (3, "expected a PackedDataset, a task, a PyG dataset, or a list of graphs; found int"),
         ("zinc", "found str"),
         ([pg.Graph(2, [(0, 1)], node_labels=[-1, 2])], "x, column 0, has the category -1; number the categories from 0"),
+        (
+            [pg.Graph(2, [(0, 1)], node_labels=[0, 10**9])],
+            "x, column 0, has the category 1000000000, .* number them from 0 without gaps",
+        ),
     ],
     ids=str,
 )

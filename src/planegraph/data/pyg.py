@@ -201,9 +201,9 @@ def bare_batch(data: Any) -> BareBatch:
 
 def _expect_planar(data: Any) -> None:
     if not isinstance(data, PlanarData):
-        raise InvalidGraphError(
-            f"expected a PlanarData or a PyG Batch of them; found {type(data).__name__}. Apply planegraph.transforms.Planar first"
-        )
+        listed = isinstance(data, list | tuple) and len(data) > 0 and all(isinstance(one, PlanarData) for one in data)
+        way = "Make one of it with Batch.from_data_list" if listed else "Apply planegraph.transforms.Planar first"
+        raise InvalidGraphError(f"expected a PlanarData or a PyG Batch of them; found {type(data).__name__}. {way}")
 
 
 def _kept(data: PlanarData, where: str, names: Iterable[str], make: Callable[[PlanarData], _Made]) -> _Made:

@@ -152,8 +152,8 @@ TABLES: tuple[Table, ...] = (
         },
         tested=1000,
         notes="The paper's BasePlanE has three layers of width 64 or 128. Ours has six of width 48 or 64, and a layer adds what the "
-        "paper's equations give to its input (residual). What three layers of width 128 without that reach with edge features stands below, beside "
-        "the time of ten seeds.",
+        "paper's equations give to its input (residual). What three layers of width 128 without that reach with edge features stands "
+        "below, beside the time of ten seeds.",
     ),
     Table(
         "ablation",

@@ -58,7 +58,7 @@ class GINLayer(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
-        self.nn = MLP(config.hidden, config.hidden, config.norm, replicas, ends=False)
+        self.nn = MLP(config.hidden, config.hidden, config.norm, replicas, momentum=config.norm_momentum, ends=False)
         self.eps = nn.Parameter(torch.zeros(*(() if replicas is None else (replicas,)), 1))
 
     def reset_parameters(self) -> None:

@@ -29,8 +29,8 @@ class BiEnc(nn.Module):
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
         d = config.hidden
-        self.inner = MLP((d, config.pos_dim), d, "none", replicas, small=True)
-        self.outer = MLP(d, d, "none", replicas, small=True)
+        self.inner = MLP((d, config.pos_dim), d, replicas=replicas)
+        self.outer = MLP(d, d, replicas=replicas)
 
     def forward(self, h_spqr: Tensor, s: Structure) -> Tensor:
         theta = linear(s.child_positions, self.inner.first[1].weight)

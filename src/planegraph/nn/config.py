@@ -64,7 +64,7 @@ class PlanEConfig:
         norm: batch or none, after the maps of all MLPs but those of the tree recursions and those that see a row per graph.
         norm_momentum: how far running averages of batch norm move with each batch.
         residual: a layer adds to h what it computes, h + f(...), which lets deep models learn.
-        graph_scale: sums over the nodes of a graph are divided by it; about the number of nodes of a graph is good.
+        graph_scale: sums over the nodes of a graph are divided by it; a good value is the mean number of nodes.
         pooling: the readout sees sums over the nodes, or means; with means the model is no longer complete.
         dropout: after Update; dropout_readout: inside the output MLP.
         features: "strict" refuses a batch with node or edge features that the model does not read, "ignore" runs on it.
@@ -99,7 +99,7 @@ class PlanEConfig:
             if value is not None and not isinstance(value, Categorical | Continuous):
                 raise TypeError(f"{name} must be Categorical(sizes), Continuous(width) or None; found {value!r}")
         for name in ("hidden", "layers", "pos_dim", "outputs"):
-            _at_least_one(name, getattr(self, name))
+            at_least_one(name, getattr(self, name))
         if self.pos_dim % 2:
             raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
         for name, allowed in (("norm", Norm), ("pooling", Pooling), ("features", Unread)):
@@ -119,6 +119,11 @@ class PlanEConfig:
         if not self.terms:
             raise ValueError(
                 "Update has no term left: switch on at least one of neighbours, readout, triconnected, biconnected, cut"
+            )
+        if self.edge_features is not None and self.terms == ("readout",):
+            raise ValueError(
+                "edge_features are set, but no term that is on reads edges: switch on neighbours, triconnected, biconnected or cut, or "
+                "leave edge_features out"
             )
 
     @property
@@ -183,6 +188,7 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _at_least_one(name: str, value: Any) -> None:
+def at_least_one(name: str, value: Any) -> None:
+    """Raises ValueError unless the value is a count."""
     if not _is_count(value):
         raise ValueError(f"{name} must be an integer, at least 1; found {value!r}")

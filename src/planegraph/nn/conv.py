@@ -8,11 +8,10 @@ from torch import Tensor, nn
 
 from ..data.batch import PlanarBatch
 from ..errors import InvalidGraphError
-from .config import Continuous, Norm, PlanEConfig
+from .config import Continuous, Norm, PlanEConfig, at_least_one
 from .guards import check_batch, eager_in_full_precision
 from .layer import PlanELayer
 from .linear import Linear
-from .norm import set_momentum
 from .reset import reset_parts
 from .structure import Structure
 
@@ -89,6 +88,8 @@ class PlanEConv(nn.Module):
         for name, value in (("in_channels", in_channels), ("out_channels", out_channels), ("edge_dim", edge_dim)):
             if not (name == "edge_dim" and value is None):
                 _check_width(name, value)
+        if replicas is not None:
+            at_least_one("replicas", replicas)
         config = PlanEConfig(
             edge_features=None if edge_dim is None else Continuous(edge_dim),
             hidden=out_channels,
@@ -109,7 +110,6 @@ class PlanEConv(nn.Module):
         self.lin = None if in_channels == out_channels else Linear(in_channels, out_channels, replicas)
         self.lin_edge = None if edge_dim is None else Linear(edge_dim, out_channels, replicas)
         self.layer = PlanELayer(config, replicas)
-        set_momentum(self, norm_momentum)
 
     def reset_parameters(self) -> None:
         """New weights, those that a fresh layer draws; running averages and dropout start anew."""

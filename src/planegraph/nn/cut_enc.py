@@ -27,8 +27,8 @@ class CutEnc(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
-        self.inner = MLP(config.hidden, config.hidden, "none", replicas, small=True)
-        self.outer = MLP(config.hidden, config.hidden, "none", replicas, small=True)
+        self.inner = MLP(config.hidden, config.hidden, replicas=replicas)
+        self.outer = MLP(config.hidden, config.hidden, replicas=replicas)
 
     def forward(self, h: Tensor, h_block: Tensor, s: Structure) -> Tensor:
         return bottom_up(s.block_cut_tree, s.node_cut.transposed @ h, h_block, self.outer.maps, self.inner.maps)

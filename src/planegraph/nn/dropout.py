@@ -2,7 +2,7 @@
 share of the graphs it sees (one of several processes sees a share) and the place of a value, and on nothing else.
 
 So the replicas of a stack drop what they would drop alone, padded or not (real rows come first), a captured step draws anew at each replay,
-and a resumed run goes on as if it had not stopped: seed and count are buffers, saved with the weights. The share is not saved, as all
+and a resumed run draws the same values: seed and count are buffers, saved with the weights. The share is not saved, as all
 processes read one file.
 """
 
@@ -57,7 +57,7 @@ class Dropout(nn.Module):
         if not self.training:
             return x if plus is None else plus + x
         threshold, factor = int(self.p * 2**32), 1 / (1 - self.p)
-        if triton_dropout is not None and triton_dropout.runs(x):
+        if triton_dropout is not None and triton_dropout.can_drop(x):
             key = triton_dropout.next_key(self.seed, self.count, _COUNT, _SHARE * self.share)
             return triton_dropout.dropped(x, plus, key, threshold, factor)
         with torch.no_grad():

@@ -17,6 +17,8 @@ from ..errors import InvalidGraphError
 from ..graph import Graph
 from .config import Categorical, Continuous, Features, features_of_sizes
 
+_MOST_CATEGORIES = 10**6
+
 
 class DataSizes(NamedTuple):
     """Features, the mean number of nodes of a graph, and the width of the output."""
@@ -81,5 +83,11 @@ def _features(name: str, values: np.ndarray | None) -> Features:
         column = int(least.argmin())
         raise InvalidGraphError(
             f"{name}, column {column}, has the category {least[column]}; number the categories from 0, or make the column floats"
+        )
+    if most.max() >= _MOST_CATEGORIES:
+        column = int(most.argmax())
+        raise InvalidGraphError(
+            f"{name}, column {column}, has the category {most[column]}, and a model has weights for each category up to the largest; if "
+            "these are ids, number them from 0 without gaps or leave them out, if they are quantities, make the column floats"
         )
     return Categorical(tuple(int(size) + 1 for size in most))

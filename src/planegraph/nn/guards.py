@@ -12,7 +12,7 @@ from ..data.batch import PlanarBatch
 from ..data.fingerprint import VERSION, parse_fingerprint
 from ..errors import FormatError, InvalidGraphError
 
-# the former imports the compiler at the first call, the latter, a second long, when a model is defined
+# _disable_dynamo imports the compiler when it is first called; compiler.disable at once, which takes a second
 _without_compiler = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 
 

@@ -33,14 +33,13 @@ class PlanELayer(nn.Module):
         self.update = Update(config, replicas)
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
-        update, beside, trees = self.update, Beside(h.device, "terms of nodes"), Beside(h.device, "trees")
-        h, h_walks, h_trees, h_v, h_all, *h_u = shared(h, h.dtype, *[self.kept_dtype(h)] * 7)  # one for each that reads it
-        of_neighbours = beside(lambda: update.of_neighbours(h_u[0], h_v, edges, s)) if update.g1 else None
-        of_graph = beside(lambda: update.of_graph(h_all, s)) if update.g2 else None
+        h, h_walks, h_trees, *h_update = shared(h, h.dtype, *[self.kept_dtype(h)] * (2 + self.update.readers))
+        nodes = Beside(h.device, "terms of nodes")
         h_spqr = self.tri_enc(h_walks, edges, s) if self.tri_enc else None
-        h_block = trees(lambda: self.bi_enc(h_spqr, s)) if self.bi_enc else None
-        h_cut = trees(lambda: self.cut_enc(h_trees, h_block.value, s)) if self.cut_enc else None
-        return update.combine(of_neighbours, of_graph, h_u[1:], h_spqr, h_block, h_cut, s, h if self.residual else None).to(h.dtype)
+        trees = Beside(h.device, "trees")
+        h_block = trees(lambda: self.bi_enc(h_spqr, s), h_spqr) if self.bi_enc else None
+        h_cut = trees(lambda: self.cut_enc(h_trees, h_block.value, s), h_trees) if self.cut_enc else None
+        return self.update(h_update, edges, h_spqr, h_block, h_cut, s, h if self.residual else None, nodes).to(h.dtype)
 
     def kept_dtype(self, h: Tensor) -> torch.dtype:
         """How representations like h are kept inside the layer."""

@@ -15,12 +15,12 @@ from .ops.linear import linear
 
 
 class Linear(nn.Module):
-    """A linear map from ``inputs`` to ``outputs``, with or without a bias; initialised as ``torch.nn.Linear``, unless a ReLU follows.
+    """A linear map from ``inputs`` to ``outputs``, with or without a bias; initialised as ``torch.nn.Linear``.
 
     Args:
         fan_in: inputs of the whole map, where this is only the part of it that maps one part of a concatenation.
-        before_relu: weights start with variance 2 / fan_in (He et al.), so that values stay about as large however many maps and ReLUs
-            follow one another; with 1 / (3 fan_in), PyTorch's, they shrink to 0.4 each time. A norm makes that good.
+        he: weights start with variance 2 / fan_in (He et al.), so that values stay about as large however many maps and ReLUs follow one
+            another; with 1 / (3 fan_in), PyTorch's, they shrink to 0.4 each time, unless norms correct it.
     """
 
     def __init__(
@@ -30,19 +30,19 @@ class Linear(nn.Module):
         replicas: int | None = None,
         bias: bool = True,
         fan_in: int | None = None,
-        before_relu: bool = False,
+        he: bool = False,
     ) -> None:
         super().__init__()
-        self.before_relu = before_relu
+        self.he = he
         self.fan_in, lead = inputs if fan_in is None else fan_in, () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, outputs, inputs))
         self.bias = nn.Parameter(torch.empty(*lead, outputs)) if bias else None
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Uniform within 1 / sqrt(fan_in), weights before a ReLU within sqrt(6 / fan_in)."""
+        """Uniform within 1 / sqrt(fan_in), with ``he`` weights within sqrt(6 / fan_in)."""
         bound = 1 / math.sqrt(self.fan_in)
-        of_weight = math.sqrt(6) * bound if self.before_relu else bound
+        of_weight = math.sqrt(6) * bound if self.he else bound
         nn.init.uniform_(self.weight, -of_weight, of_weight)
         if self.bias is not None:
             nn.init.uniform_(self.bias, -bound, bound)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from torch import Tensor, nn
 
-from .config import Norm
+from .config import Norm, PlanEConfig
 from .dropout import make_dropout
 from .linear import Linear
-from .norm import make_norm
+from .norm import BatchNorm
 from .ops.incidence import Incidence
 from .ops.mlp import At, mlp
 from .ops.tree import Maps
@@ -22,12 +23,14 @@ class MLP(nn.Module):
     Args:
         widths: of the input; a sequence for an input that is a concatenation of parts, each of which has a map of its own:
             a linear map of a concatenation is a sum of linear maps.
-        outputs: the width of the output, and in between.
-        norm: none or batch. A map that a norm follows has no bias: the norm would take it away with the mean.
+        outputs: the width of the output.
+        norm: none or batch, whose running averages move by ``momentum``. A map that a norm follows has no bias: the norm would take it away
+            with the mean.
+        replicas: how many MLPs of one shape are trained side by side; None: one, whose tensors have no such dimension.
+        hidden: the width in between; by default that of the output.
         ends: whether the last norm and ReLU are there.
         dropout: after the first ReLU.
-        small: weights start small although no norm follows, as where there never is one; in trees the same maps follow one another at every
-            level, and larger ones would make values grow.
+        he: maps before a ReLU start with larger weights (linear.py), as long chains of MLPs without norms need it.
 
     Shapes:
         each part (rows, its width), or :class:`At` rows of another table -> (rows, outputs); with ``into``, an incidence of segments by
@@ -41,22 +44,20 @@ class MLP(nn.Module):
         norm: Norm = "none",
         replicas: int | None = None,
         *,
-        width: int | None = None,
+        momentum: float = 0.1,
+        hidden: int | None = None,
         ends: bool = True,
         dropout: float = 0.0,
-        small: bool = False,
+        he: bool = False,
     ) -> None:
         super().__init__()
-        widths, inner = (widths,) if isinstance(widths, int) else tuple(widths), outputs if width is None else width
-        plain = norm == "none"
+        widths, inner = (widths,) if isinstance(widths, int) else tuple(widths), outputs if hidden is None else hidden
+        plain, of_norms = norm == "none", [inner, outputs] if ends else [inner]
         self.first = nn.ModuleList(
-            Linear(part, inner, replicas, bias=plain and k == 0, fan_in=sum(widths), before_relu=plain and not small)
-            for k, part in enumerate(widths)
+            Linear(part, inner, replicas, bias=plain and k == 0, fan_in=sum(widths), he=he) for k, part in enumerate(widths)
         )
-        self.last = Linear(inner, outputs, replicas, bias=plain or not ends, before_relu=plain and ends and not small)
-        self.norms = nn.ModuleList(
-            make_norm(norm, size, replicas) for size in ([inner, outputs] if ends else [inner]) if norm != "none"
-        )
+        self.last = Linear(inner, outputs, replicas, bias=plain or not ends, he=he and ends)
+        self.norms = nn.ModuleList() if plain else nn.ModuleList(BatchNorm(size, replicas, momentum) for size in of_norms)
         self.ends, self.dropout = ends, make_dropout(dropout, replicas)
 
     def forward(
@@ -81,3 +82,8 @@ class MLP(nn.Module):
     def __repr__(self) -> str:
         inputs = " + ".join(str(part.inputs) for part in self.first)
         return f"MLP({inputs}, {self.last.outputs}{', batch norm' if len(self.norms) else ''}{'' if self.ends else ', linear at the end'})"
+
+
+def mlps(config: PlanEConfig, replicas: int | None) -> Callable[..., MLP]:
+    """Makes the MLPs that have norms, if the config says so."""
+    return partial(MLP, norm=config.norm, replicas=replicas, momentum=config.norm_momentum, he=config.norm == "none")

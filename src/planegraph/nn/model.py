@@ -18,12 +18,11 @@ from ..data.batch import PlanarBatch
 from ..data.fingerprint import parse_fingerprint
 from ..data.format import metadata, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
-from .config import PlanEConfig
+from .config import PlanEConfig, at_least_one
 from .features import make_encoder
 from .for_data import sizes_of
 from .guards import check_batch, eager_in_full_precision
 from .mlp import MLP
-from .norm import set_momentum
 from .reset import reset_parts
 from .structure import Structure
 
@@ -46,6 +45,8 @@ class GraphModel(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
+        if replicas is not None:
+            at_least_one("replicas", replicas)
         self.config, self.replicas = config, replicas
         self.node_encoder = make_encoder(config.node_features, config.hidden, "node features x", replicas)
         self.edge_encoder = None
@@ -55,9 +56,8 @@ class GraphModel(nn.Module):
     def _add_readout(self) -> None:
         """Last, so that the parameters stand in the order of the computation."""
         c = self.config
-        widths = {"widths": c.hidden * c.layers, "width": c.hidden, "outputs": c.outputs}
-        self.readout = MLP(**widths, replicas=self.replicas, ends=False, dropout=c.dropout_readout, small=True)
-        set_momentum(self, c.norm_momentum)
+        inputs = c.hidden * c.layers
+        self.readout = MLP(inputs, c.outputs, replicas=self.replicas, hidden=c.hidden, ends=False, dropout=c.dropout_readout)
 
     @classmethod
     def for_data(cls, dataset: Any, outputs: int | None = None, **settings: Any) -> Self:
@@ -162,11 +162,11 @@ class GraphModel(nn.Module):
 
     def _check_labels(self, batch: PlanarBatch) -> None:
         found = parse_fingerprint(batch.fingerprint)
-        for what, read, labels, rows in (
-            ("x", self.config.node_features is not None, found.node_labels, batch.layout.num_nodes),
-            ("edge_attr", self.edge_encoder is not None, found.edge_labels, batch.layout.num_darts),
+        for what, values, read, labels in (
+            ("x", batch.x, self.config.node_features is not None, found.node_labels),
+            ("edge_attr", batch.edge_attr, self.edge_encoder is not None, found.edge_labels),
         ):
-            if read and rows and what not in labels:
+            if read and values is not None and values.shape[-2] and what not in labels:
                 raise InvalidGraphError(
                     f"the model reads {what}, but the graphs were decomposed with the labels {', '.join(labels) or 'none'}: ties "
                     f"between walks were broken without {what}, so outputs would depend on the order of the input. Pack the data "
@@ -200,7 +200,9 @@ class GraphModel(nn.Module):
         except Exception as error:  # the library raises errors of its own for damaged files
             raise FormatError(f"{file} does not hold a saved model: {error}") from error
         if version != FORMAT:
-            raise FormatError(f"{file} has format {version}; this planegraph reads {FORMAT}")
+            raise FormatError(
+                f"{file} has format {version}; this planegraph reads {FORMAT}. Train the model again, or use the version that wrote it"
+            )
         if name != cls.__name__:
             raise FormatError(f"{file} is a {name}; use {name}.from_pretrained")
         try:

@@ -5,32 +5,18 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .config import Norm
-from .ops.norm_relu import EPS, Running, norm_relu
-
-MOMENTUM = 0.1
-
-
-def make_norm(kind: Norm, width: int, replicas: int | None) -> BatchNorm | None:
-    """The norm of this kind, or None."""
-    return BatchNorm(width, replicas) if kind == "batch" else None
-
-
-def set_momentum(module: nn.Module, momentum: float) -> None:
-    """How far the running averages of all batch norms in a module move with each batch."""
-    for part in module.modules():
-        if isinstance(part, BatchNorm):
-            part.momentum = momentum
+from .ops.norm_relu import EPS, Running, is_flat, norm_relu
 
 
 class BatchNorm(nn.Module):
     """Each column to mean 0 and variance 1 over the real rows of the batch (in evaluation: by running averages), an affine map, ReLU.
 
-    As ``torch.nn.BatchNorm1d``, but rows where ``mask`` is False do not count, and a batch with a single row or none is no error: it has no
-    variance, so its running average is left as it was.
+    As ``torch.nn.BatchNorm1d``, but rows where ``mask`` is False do not count; a batch with a single row or none is no error: it has no
+    variance, so its running average is left as it was; and a column whose rows are all alike becomes relu(bias), in evaluation as in
+    training (ops/norm_relu.py). Running averages move by ``momentum`` of the difference.
     """
 
-    def __init__(self, width: int, replicas: int | None = None, momentum: float = MOMENTUM) -> None:
+    def __init__(self, width: int, replicas: int | None = None, momentum: float = 0.1) -> None:
         super().__init__()
         self.momentum, lead = momentum, () if replicas is None else (replicas,)
         self.weight, self.bias = nn.Parameter(torch.empty(*lead, width)), nn.Parameter(torch.empty(*lead, width))
@@ -47,7 +33,8 @@ class BatchNorm(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """relu(norm(x))."""
         if not self.training:
-            scale = self.weight * torch.rsqrt(self.running_var + EPS)
+            flat = is_flat(self.running_mean, self.running_var)
+            scale = self.weight * torch.rsqrt(self.running_var + EPS).masked_fill(flat, 0)
             return torch.addcmul((self.bias - self.running_mean * scale).unsqueeze(-2), x, scale.unsqueeze(-2)).relu()
         return norm_relu(x, mask, self.weight, self.bias, Running(self.running_mean, self.running_var, self.momentum))
 

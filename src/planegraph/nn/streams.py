@@ -10,30 +10,42 @@ from torch import Tensor
 from .ops.aside import side_stream
 
 
-class Later:
-    """A tensor that another stream makes: ``value`` for what follows on that stream; called, for the current one, which then waits."""
-
-    def __init__(self, value: Tensor, stream: torch.cuda.Stream | None) -> None:
-        self.value, self.made = value, None if stream is None else stream.record_event()
-
-    def __call__(self) -> Tensor:
-        if self.made is not None:
-            current = torch.cuda.current_stream(self.value.device)
-            current.wait_event(self.made)
-            self.value.record_stream(current)
-        return self.value
-
-
 class Beside:
-    """While a CUDA graph is captured, what this is given to make is made beside what follows, until it is asked for; so is its gradient."""
+    """Runs functions on a stream of its own while a CUDA graph is captured, and at once otherwise. So do their gradients."""
 
     def __init__(self, device: torch.device, purpose: str) -> None:
         self.stream = side_stream(device, purpose)
+        self.begin = None if self.stream is None else torch.cuda.current_stream(device).record_event()
 
-    def __call__(self, make: Callable[[], Tensor]) -> Later:
-        """Begins when everything that was queued so far is done."""
+    def __call__(self, make: Callable[[], Tensor], *reads: Tensor | None) -> Later:
+        """What ``make`` gives. It runs behind what had been queued when this object was made, and may read nothing that came later.
+
+        Args:
+            reads: tensors that others made, and that may be gone before it has read them: their memory is kept for it.
+        """
         if self.stream is None:
             return Later(make(), None)
-        self.stream.wait_stream(torch.cuda.current_stream(self.stream.device))
+        for tensor in reads:
+            if tensor is not None:
+                tensor.record_stream(self.stream)
+        self.stream.wait_event(self.begin)
         with torch.cuda.stream(self.stream):
             return Later(make(), self.stream)
+
+
+class Later:
+    """A tensor that a stream makes: ``value`` for what follows on that stream, :func:`made` for the current one."""
+
+    def __init__(self, value: Tensor, stream: torch.cuda.Stream | None) -> None:
+        self.value, self.event = value, None if stream is None else stream.record_event()
+
+
+def made(x: Tensor | Later | None) -> Tensor | None:
+    """The tensor itself; the current stream waits for it."""
+    if not isinstance(x, Later):
+        return x
+    if x.event is not None:
+        current = torch.cuda.current_stream(x.value.device)
+        current.wait_event(x.event)
+        x.value.record_stream(current)
+    return x.value

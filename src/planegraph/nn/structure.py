@@ -26,7 +26,6 @@ class Structure:
         self.batch, self.layout, self.pos_dim, self.dtype = batch, batch.layout, pos_dim, dtype
         self.node_mask, self.dart_mask = batch.node_mask, batch.dart_mask
         self.walk_mask, self.spqr_mask = batch.walk_mask, batch.spqr_mask
-        self.graph_mask = batch.graph_mask
 
     # ---- names for errors -------------------------------------------------------------------------------------------------------
 

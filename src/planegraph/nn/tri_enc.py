@@ -13,7 +13,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from .config import PlanEConfig
-from .mlp import MLP, At
+from .mlp import At, mlps
 from .reset import reset_parts
 from .structure import Structure
 
@@ -28,8 +28,9 @@ class TriEnc(nn.Module):
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
         d, p, self.has_edges = config.hidden, config.pos_dim, config.edge_features is not None
-        self.inner = MLP((d, d, 2 * p + 1) if self.has_edges else (d, 2 * p), d, config.norm, replicas)
-        self.outer = MLP(d, d, config.norm, replicas)
+        mlp = mlps(config, replicas)
+        self.inner = mlp((d, d, 2 * p + 1) if self.has_edges else (d, 2 * p), d)
+        self.outer = mlp(d, d)
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         entry = [At(h, s.walk_node), s.walk_positions]

@@ -55,8 +55,9 @@ class Incidence(NamedTuple):
 
     def check(self, x: Tensor) -> None:
         """Raises ValueError unless x has a row per column: the sums read by address, so that fewer must never reach them."""
-        if x.shape[-2] != self.columns.count:
-            raise ValueError(f"the sum is over {self.columns.count} rows; found a tensor of shape {tuple(x.shape)}")
+        if x is None or x.shape[-2] != self.columns.count:
+            found = None if x is None else f"a tensor of shape {tuple(x.shape)}"
+            raise ValueError(f"the sum is over {self.columns.count} rows; found {found}")
 
     def __matmul__(self, x: Tensor) -> Tensor:
         """The sum y_r of x_c over all entries (r, c)."""

@@ -3,6 +3,10 @@ r"""Batch norm with its ReLU, and its gradient by hand: in the core on the CPU, 
 relu( w (x - mean) / sqrt(var + eps) + b ), mean and variance over the rows where ``mask`` is True (None: all). With c = x - mean,
 s = 1 / sqrt(var + eps) and g the gradient past the ReLU, over n rows:
 dx = w s ( g - sum(g) / n - c s^2 sum(g c) / n ), dw = s sum(g c), db = sum(g).
+
+Where all rows look alike, as in graphs without features, a column may be *flat*: its variance is nothing, or rounding. There s = 0, in
+evaluation too. With s = 1 / sqrt(eps) = 316 a norm would enlarge what rounding left of c and of its gradient, and in evaluation what the
+running mean lags behind; six such norms follow one another in a layer.
 """
 
 from __future__ import annotations
@@ -15,10 +19,12 @@ from torch import Tensor
 from ... import _core
 
 EPS = 1e-5
+FLAT = 1e-10  # of 1 + mean^2, the variance of a flat column at most: float32 leaves about 1e-14 of mean^2
 
 
 class Running(NamedTuple):
-    """Averages over the batches (..., width), which move towards each new value by ``momentum`` of the difference."""
+    """Averages over the batches (..., width), at first 0 and 1, which move towards each new value by ``momentum`` of the difference; those
+    of a column that has been flat in all batches so far take the new value itself."""
 
     mean: Tensor
     variance: Tensor
@@ -26,7 +32,7 @@ class Running(NamedTuple):
 
 
 def norm_relu(x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, running: Running) -> Tensor:
-    """The values; ``running`` moves on, in place: the variance as that of a sample, over n - 1, and only where n is large enough.
+    """The values; ``running`` moves on, in place: the variance as that of a sample, over n - 1, and only where n > 1.
 
     Shapes:
         x (..., rows, width), mask (..., rows) or None, weight and bias (..., width) -> x's
@@ -41,6 +47,11 @@ def _fits_core(x: Tensor, weight: Tensor, bias: Tensor, running: Running) -> boo
     return alike and x.dtype in (torch.float32, torch.float64) and all(t.is_contiguous() for t in averages)
 
 
+def is_flat(mean: Tensor, variance: Tensor) -> Tensor:
+    """Whether columns of this mean and variance are flat."""
+    return variance <= FLAT * (1 + mean.square())
+
+
 class _InTorch(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, running: Running) -> Tensor:
@@ -51,13 +62,17 @@ class _InTorch(torch.autograd.Function):
         mean = _sum(x, real) / at_least_one  # sums by pairs of rows: a product with ones would round more
         c = x - mean
         var = _sum(c.square(), real) / at_least_one
-        s = torch.rsqrt(var + EPS)
+        flat = is_flat(mean, var)
+        s = torch.rsqrt(var + EPS).masked_fill(flat, 0)
         out = torch.addcmul(b, c, w * s).relu_()
         ctx.save_for_backward(c, out, real, w, s, at_least_one)
         mean, var, n = mean.squeeze(-2), var.squeeze(-2), n.squeeze(-1)
         unbiased = var * (n / (n - 1).clamp(min=1))
+        untouched = (running.mean == 0) & (running.variance == 1)
+        always_flat = flat.squeeze(-2) & (is_flat(running.mean, running.variance) | untouched) & (n > 1)
+        step = torch.full_like(mean, running.momentum).masked_fill_(always_flat, 1)
         for average, new, counts in ((running.mean, mean, n > 0), (running.variance, unbiased, n > 1)):
-            average += running.momentum * counts.to(new.dtype) * (new - average)
+            average += step * counts.to(new.dtype) * (new - average)
         return out
 
     @staticmethod
@@ -86,7 +101,9 @@ class _InCore(torch.autograd.Function):
         averages = zip(_each(running.mean, 1), _each(running.variance, 1), strict=True)
         norms = zip(_norms(x, mask, weight, bias, mean, inverse), averages, _each(out, 2), strict=True)
         double = x.dtype == torch.float64
-        ctx.counts = [_core.norm_relu(norm, *x.shape[-2:], EPS, means, running.momentum, y, double) for norm, means, y in norms]
+        ctx.counts = [
+            _core.norm_relu(norm, *x.shape[-2:], EPS, FLAT, means, running.momentum, y, double) for norm, means, y in norms
+        ]
         ctx.save_for_backward(x, mask, weight, bias, mean, inverse)
         return out
 

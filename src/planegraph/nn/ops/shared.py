@@ -1,7 +1,7 @@
 """One tensor for several readers, whose gradients are then added up in one pass.
 
-PyTorch adds gradients up two at a time, and each time reads both and writes their sum: 21 passes over memory for eight readers, where nine
-do.
+PyTorch adds gradients up two at a time, and each time reads both and writes their sum: eight readers cost 21 passes over memory; one sum of
+all takes nine.
 """
 
 from __future__ import annotations

@@ -9,9 +9,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from .triton_tools import on_device, runs
-
-__all__ = ["dropped", "next_key", "runs"]
+from .triton_tools import on_device, replica_stride, runs, takes_dtype
 
 _BLOCK = 1024
 
@@ -44,6 +42,11 @@ def _drop_kernel(x, plus, key, out, size, key_replica, threshold, factor, HAS_PL
     if HAS_PLUS:
         value += tl.load(plus + replica * size + place, mask=inside, other=0.0)
     tl.store(out + replica * size + place, value, mask=inside)
+
+
+def can_drop(x: Tensor) -> bool:
+    """Whether the kernel takes this tensor; not of float64, as it would get the factor in float32."""
+    return runs(x) and takes_dtype(x)
 
 
 def next_key(seed: Tensor, count: Tensor, step: int, share: int) -> Tensor:
@@ -79,15 +82,7 @@ def _drop(x: Tensor, plus: Tensor | None, key: Tensor, threshold: int, factor: f
         with on_device(x):
             grid = (triton.cdiv(size, _BLOCK), x.numel() // size)
             _drop_kernel[grid](
-                x,
-                x if plus is None else plus,
-                key,
-                out,
-                size,
-                key.dim(),
-                threshold,
-                factor,
-                HAS_PLUS=plus is not None,
+                x, x if plus is None else plus, key, out, size, replica_stride(key, 0), threshold, factor, HAS_PLUS=plus is not None,
                 BLOCK=_BLOCK,
-            )
+            )  # fmt: skip
     return out

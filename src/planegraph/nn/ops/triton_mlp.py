@@ -13,7 +13,7 @@ from torch import Tensor
 
 from .incidence import Incidence, Rows
 from .linear import Pair
-from .norm_relu import EPS, Running
+from .norm_relu import EPS, FLAT, Running
 from .triton_linear import products
 from .triton_mlp_kernels import apply_kernel, back_kernel, first_kernel, last_kernel, statistics_kernel, sums_kernel
 from .triton_sums import sum_rows
@@ -114,7 +114,7 @@ def _last(
         last_kernel[chunks, replicas](
             x, moments, *norm[:4], statistics, weight, x if bias is None else bias, x if mask is None else mask, z,
             x if partial is None else partial, rows, k, width, moments.shape[1], norm.momentum, chunk, HAS_BIAS=bias is not None,
-            MOMENTS=bias is None, KNOWN=known, HAS_MASK=mask is not None, EPSILON=EPS,
+            MOMENTS=bias is None, KNOWN=known, HAS_MASK=mask is not None, EPSILON=EPS, FLAT=FLAT,
             CHUNKS=triton.next_power_of_2(moments.shape[1]), **products_in(), INNER=power_of_two(k), **tile,
         )  # fmt: skip
     return z, statistics, partial
@@ -126,7 +126,16 @@ def _statistics(moments: Tensor, norm: _Norm) -> Tensor:
     out = moments.new_empty(replicas, 5, width)
     with on_device(moments):
         statistics_kernel[replicas, triton.cdiv(width, 16)](
-            moments, *norm[:4], out, chunks, width, norm.momentum, EPSILON=EPS, CHUNKS=triton.next_power_of_2(chunks), COLUMNS=16
+            moments,
+            *norm[:4],
+            out,
+            chunks,
+            width,
+            norm.momentum,
+            EPSILON=EPS,
+            FLAT=FLAT,
+            CHUNKS=triton.next_power_of_2(chunks),
+            COLUMNS=16,
         )
     return out
 
@@ -306,6 +315,7 @@ def can_fuse(
     values = [*(x for x, _ in dense), *(t.x for t, _ in tables)]
     rows = [*(x.shape[-2] for x in values), *(t.incidence.rows.count for t, _ in tables)]
     fits = all(runs(x) and takes_dtype(x) and x.shape[-1] <= _WIDEST for x in values)
+    fits = fits and max(rows) * _WIDEST < 2**31  # elements of a replica, counted in 32 bits
     return fits and min(rows) > 0 and last.weight.dtype == torch.float32 and max(last.weight.shape[-2:]) <= _WIDEST
 
 

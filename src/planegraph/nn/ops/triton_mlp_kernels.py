@@ -129,7 +129,7 @@ def first_kernel(
 @triton.jit
 def _norm(
     partial, weight, bias, running_mean, running_var, out, replica, column, known, chunks, width, momentum, write,
-    EPSILON: tl.constexpr, CHUNKS: tl.constexpr,
+    EPSILON: tl.constexpr, FLAT: tl.constexpr, CHUNKS: tl.constexpr,
 ):  # fmt: skip
     """Scale and offset of a batch norm from the moments of all chunks. One program writes the statistics; running averages move on."""
     chunk = tl.arange(0, CHUNKS)
@@ -146,7 +146,8 @@ def _norm(
     mean = tl.sum(means * counts, 0) / rows
     away = means - mean[None, :]
     squares = tl.maximum(tl.sum(squares + counts * away * away, 0), 0.0)
-    inverse = 1.0 / tl.sqrt(squares / rows + EPSILON)
+    flat = squares / rows <= FLAT * (1.0 + mean * mean)
+    inverse = tl.where(flat, 0.0, 1.0 / tl.sqrt(squares / rows + EPSILON))
     scale = inverse * w
     offset = b - mean * scale
     if write:
@@ -159,27 +160,29 @@ def _norm(
         old_mean = tl.load(running_mean + own, mask=known, other=0.0)
         old_var = tl.load(running_var + own, mask=known, other=1.0)
         unbiased = squares / tl.maximum(count - 1.0, 1.0)
-        tl.store(running_mean + own, tl.where(count > 0, old_mean + momentum * (mean - old_mean), old_mean), mask=known)
-        tl.store(running_var + own, tl.where(count > 1, old_var + momentum * (unbiased - old_var), old_var), mask=known)
+        was_flat = (old_var <= FLAT * (1.0 + old_mean * old_mean)) | ((old_mean == 0.0) & (old_var == 1.0))
+        step = tl.where(flat & was_flat & (count > 1), 1.0, momentum)  # as Running says
+        tl.store(running_mean + own, tl.where(count > 0, old_mean + step * (mean - old_mean), old_mean), mask=known)
+        tl.store(running_var + own, tl.where(count > 1, old_var + step * (unbiased - old_var), old_var), mask=known)
     return scale, offset
 
 
 @triton.jit(do_not_specialize=["chunks"])
 def statistics_kernel(
-    partial, weight, bias, running_mean, running_var, out, chunks, width, momentum, EPSILON: tl.constexpr, CHUNKS: tl.constexpr,
-    COLUMNS: tl.constexpr,
+    partial, weight, bias, running_mean, running_var, out, chunks, width, momentum, EPSILON: tl.constexpr, FLAT: tl.constexpr,
+    CHUNKS: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """Statistics alone, where what reads them is many small programs."""
     column = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     _norm(partial, weight, bias, running_mean, running_var, out, tl.program_id(0).to(tl.int64), column, column < width, chunks, width,
-          momentum, True, EPSILON, CHUNKS)  # fmt: skip
+          momentum, True, EPSILON, FLAT, CHUNKS)  # fmt: skip
 
 
 @triton.jit(do_not_specialize=["rows", "chunks", "chunk"])
 def last_kernel(
     x, moments, norm_weight, norm_bias, running_mean, running_var, statistics, w, bias, mask, z, partial, rows, k, width,
     chunks, momentum, chunk, HAS_BIAS: tl.constexpr, MOMENTS: tl.constexpr, KNOWN: tl.constexpr, HAS_MASK: tl.constexpr,
-    EPSILON: tl.constexpr, CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
+    EPSILON: tl.constexpr, FLAT: tl.constexpr, CHUNKS: tl.constexpr, DOT: tl.constexpr, PRECISION: tl.constexpr, ROWS: tl.constexpr,
     INNER: tl.constexpr, COLUMNS: tl.constexpr,
 ):  # fmt: skip
     """z = relu(norm(x)) w^T, plus a bias or with the moments of each chunk of rows. The statistics of the norm may be KNOWN."""
@@ -194,7 +197,7 @@ def last_kernel(
         offset = tl.load(statistics + replica * 5 * k + 3 * k + inner, mask=within, other=0.0)
     else:
         scale, offset = _norm(moments, norm_weight, norm_bias, running_mean, running_var, statistics, replica, inner, within, chunks,
-                              k, momentum, tl.program_id(0) == 0, EPSILON, CHUNKS)  # fmt: skip
+                              k, momentum, tl.program_id(0) == 0, EPSILON, FLAT, CHUNKS)  # fmt: skip
     start = tl.program_id(0) * chunk
     stop = tl.minimum(start + chunk, rows)
     about = tl.zeros((COLUMNS,), dtype=tl.float32)

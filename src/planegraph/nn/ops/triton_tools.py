@@ -15,11 +15,12 @@ _INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # kernels run on the C
 
 
 _STORED = {"medium": torch.bfloat16}
+_MOST_ELEMENTS = 2**31
 
 
 @triton.jit
 def relu(x):
-    """max(x, 0); NaN stays NaN, so that a model that has diverged does not look well."""
+    """max(x, 0); NaN stays NaN, so that a model that has diverged is not taken for a good one."""
     return tl.maximum(x, 0.0, propagate_nan=tl.PropagateNan.ALL)
 
 
@@ -57,8 +58,8 @@ def load_transposed(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr
 
 
 def runs(x: Tensor) -> bool:
-    """Whether kernels can run where ``x`` is."""
-    return x.is_cuda or _INTERPRETED
+    """Whether kernels can run where ``x`` is, and count its elements in 32 bits."""
+    return (x.is_cuda or _INTERPRETED) and x.numel() < _MOST_ELEMENTS
 
 
 def on_device(x: Tensor) -> AbstractContextManager:
