@@ -70,6 +70,18 @@ def test_canon_smiles_by_suffix(tmp_path):
     assert f"{path}:5: RDKit refuses" in err
 
 
+def test_mirror_images(tmp_path):
+    pytest.importorskip("rdkit")
+    left, right = "C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O"
+    path = tmp_path / "alanine.smi"
+    path.write_text(f"{left}\n{right}\nOC(=O)[C@@H](N)C\n")
+    assert run("canon", "--unique", str(path))[1].split() == [left, right]
+    assert run("canon", "--unique", "--no-stereo", str(path))[1].split() == [left]
+    assert run("iso", "-f", "smiles", left, right)[0] == 1
+    assert run("iso", "-f", "smiles", "--no-stereo", left, right)[0] == 0
+    assert run("decompose", "--no-stereo", str(path))[0] == 0
+
+
 def test_edge_lists():
     path, cycle = digest("Bg"), digest("Bw")
     assert run("canon", "-f", "edges", stdin="a-b b-c\n1-2,2-3,3-1\n")[1].split() == [path, cycle]

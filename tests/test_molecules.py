@@ -1,4 +1,4 @@
-"""Real molecules: two get equal codes exactly when RDKit's canonical SMILES without stereo are equal."""
+"""Real molecules: two get equal codes exactly when RDKit's canonical SMILES are equal, with stereochemistry or without."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def read_smiles(path: Path, count: int, seed: int) -> list[str]:
     return rows if count >= len(rows) else [rows[i] for i in sorted(random.Random(seed).sample(range(len(rows)), count))]
 
 
-def canonical_smiles(mol) -> str:
-    """RDKit's canonical SMILES of the molecule without stereo."""
-    return Chem.MolToSmiles(flat(mol))
+def canonical_smiles(mol, stereo: bool) -> str:
+    """RDKit's; as stereochemistry that does not matter is found when a SMILES is read, that of what it reads again."""
+    return Chem.CanonSmiles(Chem.MolToSmiles(mol)) if stereo else Chem.MolToSmiles(flat(mol))
 
 
 def flat(mol):
@@ -51,8 +51,26 @@ def renumbered(mol, rng: random.Random):
     return Chem.RenumberAtoms(mol, order)
 
 
-def compare(path: Path, count: int, copies: int = 2) -> tuple[int, int]:
-    """Each molecule, and shuffled copies of it read from random SMILES or renumbered."""
+def stereoisomers(mol) -> list:
+    """The mirror image; then each centre or double bond the other way round, or unknown."""
+    unknown, none = Chem.ChiralType.CHI_UNSPECIFIED, Chem.BondStereo.STEREONONE
+    centres = [a.GetIdx() for a in mol.GetAtoms() if a.GetChiralTag() != unknown]
+    found = [Chem.Mol(mol)]
+    for i in centres:
+        found[0].GetAtomWithIdx(i).InvertChirality()
+        found += [Chem.Mol(mol), Chem.Mol(mol)]
+        found[-2].GetAtomWithIdx(i).InvertChirality()
+        found[-1].GetAtomWithIdx(i).SetChiralTag(unknown)
+    for b in mol.GetBonds():
+        if b.GetStereo() != none:
+            for stereo in (Chem.BondStereo.STEREOE, Chem.BondStereo.STEREOZ, none):
+                found.append(Chem.Mol(mol))
+                found[-1].GetBondWithIdx(b.GetIdx()).SetStereo(stereo)
+    return [Chem.MolFromSmiles(Chem.MolToSmiles(m)) for m in found]
+
+
+def compare(path: Path, count: int, stereo: bool, copies: int = 2) -> tuple[int, int]:
+    """Each molecule, its stereoisomers, and renumbered copies of it."""
     rng = random.Random(1)
     names, graphs = [], []
     with rdBase.BlockLogs():
@@ -60,27 +78,57 @@ def compare(path: Path, count: int, copies: int = 2) -> tuple[int, int]:
             mol = Chem.MolFromSmiles(smiles)
             if mol is None:
                 continue
-            name = canonical_smiles(mol)
-            for other in (mol, *(renumbered(mol, rng) for _ in range(copies))):
-                graph = pg.Graph.from_rdkit(other)
-                if pg.is_planar(graph):
-                    names.append(name)
-                    graphs.append(graph)
+            for isomer in (mol, *stereoisomers(mol)):
+                name = canonical_smiles(isomer, stereo)
+                for other in (isomer, *(renumbered(isomer, rng) for _ in range(copies if isomer is mol else 0))):
+                    graph = pg.Graph.from_rdkit(other, stereo)
+                    if pg.is_planar(graph):
+                        names.append(name)
+                        graphs.append(graph)
     codes = pg.canonical_codes(pg.GraphBatch.from_graphs(graphs))
     return len(graphs), assert_same_classes(names, codes)
 
 
+@pytest.mark.parametrize("stereo", [True, False])
 @pytest.mark.parametrize("name", FILES)
-def test_codes_and_canonical_smiles_agree(name, data_root):
-    graphs, classes = compare(data_root / FILES[name], 2500)
-    assert graphs > 7000
-    assert classes > 2000
+def test_codes_and_canonical_smiles_agree(name, stereo, data_root):
+    graphs, classes = compare(data_root / FILES[name], 1500, stereo)
+    assert graphs > 5000
+    assert classes > 1400
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("stereo", [True, False])
 @pytest.mark.parametrize("name", FILES)
-def test_codes_and_canonical_smiles_agree_on_all(name, data_root):
-    compare(data_root / FILES[name], 60_000, copies=1)
+def test_codes_and_canonical_smiles_agree_on_all(name, stereo, data_root):
+    compare(data_root / FILES[name], 60_000, stereo, copies=1)
+
+
+@pytest.mark.parametrize(
+    ("smiles", "other", "equal"),
+    [
+        ("C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O", False),  # mirror images
+        ("C[C@H](N)C(=O)O", "C[C](N)C(=O)O", False),  # a radical
+        ("C[C@H](N)C(=O)O", "CC(N)C(=O)O", False),  # unknown is not known
+        ("F/C=C/F", "F/C=C\\F", False),
+        ("F/C=C/F", "F\\C=C\\F", True),  # written from the other side
+        ("C[C@H](O)[C@H](O)C", "C[C@@H](O)[C@@H](O)C", True),  # a meso form is its own mirror image
+        ("C[C@H](O)[C@@H](O)C", "C[C@@H](O)[C@H](O)C", False),
+        ("O[C@H]1CC[C@@H](O)CC1", "O[C@H]1CC[C@H](O)CC1", False),  # cis and trans of a ring, by r and s
+        ("C[C@H](C)O", "CC(C)O", True),  # no centre: two neighbours are equal
+    ],
+)
+def test_stereochemistry(smiles, other, equal):
+    assert pg.is_isomorphic(*(pg.Graph.from_smiles(s) for s in (smiles, other))) == equal
+    assert equal == (Chem.CanonSmiles(smiles) == Chem.CanonSmiles(other))
+
+
+def test_descriptors_are_our_own():
+    """Those of the molecule that was given are neither read nor changed."""
+    mol = Chem.MolFromSmiles("C[C@H](N)C(=O)O")
+    mol.GetAtomWithIdx(1).SetProp("_CIPCode", "nonsense")
+    assert pg.Graph.from_rdkit(mol) == pg.Graph.from_smiles("C[C@H](N)C(=O)O")
+    assert mol.GetAtomWithIdx(1).GetProp("_CIPCode") == "nonsense"
 
 
 def test_random_smiles(data_root):

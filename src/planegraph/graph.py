@@ -191,18 +191,18 @@ class Graph:
         return from_graph6(text)
 
     @classmethod
-    def from_smiles(cls, smiles: str) -> Graph:
+    def from_smiles(cls, smiles: str, stereo: bool = True) -> Graph:
         """See :func:`planegraph.molecules.from_smiles`."""
         from .molecules import from_smiles
 
-        return from_smiles(smiles)
+        return from_smiles(smiles, stereo)
 
     @classmethod
-    def from_rdkit(cls, mol: Any) -> Graph:
+    def from_rdkit(cls, mol: Any, stereo: bool = True) -> Graph:
         """See :func:`planegraph.molecules.from_rdkit`."""
         from .molecules import from_rdkit
 
-        return from_rdkit(mol)
+        return from_rdkit(mol, stereo)
 
     @classmethod
     def from_pyg(cls, data: Any, node_attr: str | None = "x", edge_attr: str | None = "edge_attr") -> Graph:

@@ -1,14 +1,16 @@
 """Molecules as labelled graphs, by RDKit.
 
-Atoms are nodes with the labels ``ATOM_LABELS``, bonds are edges with their RDKit bond type. The labels are chosen so that two
-molecules get equal canonical codes exactly when their RDKit canonical SMILES without stereochemistry
-(``Chem.RemoveStereochemistry``, then ``Chem.MolToSmiles``) are equal:
+Atoms are nodes with the labels ``ATOM_LABELS``, bonds are edges with the labels ``BOND_LABELS``. The labels are chosen so that two
+molecules get equal canonical codes exactly when their RDKit canonical SMILES are equal; with ``stereo=False``, those of the molecules
+without stereochemistry (``Chem.RemoveStereochemistry``, then ``Chem.MolToSmiles``):
 
 - Hydrogens that are atoms of the molecule are nodes; all others count in ``hydrogens`` of their atom, whether they were written
   or implied, so ``C`` and ``[CH4]`` are equal. Radicals and valence follow from hydrogens, charge and bonds.
 - RDKit perceives aromaticity when it reads a molecule, so both Kekule forms of a ring have the same (aromatic) bonds.
 - A dative bond has a direction, and gives different labels to its two darts.
 - Atom map numbers are part of the SMILES, and so of the label. Clear them first if they should not count.
+- Stereochemistry is the CIP descriptor of an atom (R, S, and r, s of pseudoasymmetric ones) or of a bond (E, Z; M, P of an axis), by
+  RDKit's implementation of the new algorithm. A mirror image has all of them exchanged but r, s, E and Z. 0 is none or unknown.
 """
 
 from __future__ import annotations
@@ -20,16 +22,24 @@ import numpy as np
 from .errors import FormatError, InvalidGraphError, MissingDependencyError
 from .graph import Graph
 
-ATOM_LABELS = ("atomic_number", "charge", "isotope", "hydrogens", "aromatic", "map_number")
+ATOM_LABELS = ("atomic_number", "charge", "isotope", "hydrogens", "aromatic", "map_number", "stereo")
+BOND_LABELS = ("type", "stereo")
+STEREO = {"": 0} | {name: k for k, name in enumerate(("R", "S", "r", "s", "E", "Z", "e", "z", "M", "P", "m", "p"), 1)}
+"""The label of each CIP descriptor."""
+
+_LONGEST = 1_250_000  # steps of the CIP algorithm, about a second
 _ACCEPTS = 1000  # added to the bond type of the dart that leads from the acceptor back to the donor
 
 
-def from_smiles(smiles: str) -> Graph:
-    """The graph of a SMILES string; the title after a blank, if any, must already be gone.
+def from_smiles(smiles: str, stereo: bool = True) -> Graph:
+    """The graph of a SMILES string; the title after a blank, if any, must already be gone. Without ``stereo`` mirror images are equal.
 
     >>> import planegraph as pg
     >>> pg.is_isomorphic(from_smiles("OCC"), from_smiles("C(O)C"))
     True
+    >>> left, right = "C[C@H](N)C(=O)O", "C[C@@H](N)C(=O)O"
+    >>> [pg.is_isomorphic(from_smiles(left, stereo=s), from_smiles(right, stereo=s)) for s in (True, False)]
+    [False, True]
     """
     chem = _rdkit()
     from rdkit import rdBase
@@ -40,15 +50,15 @@ def from_smiles(smiles: str) -> Graph:
         mol = chem.MolFromSmiles(smiles)
         if mol is None:
             raise FormatError(f"RDKit refuses the SMILES {_short(smiles)}: {_why(chem, smiles)}")
-    return from_rdkit(mol)
+    return from_rdkit(mol, stereo)
 
 
-def from_rdkit(mol: Any) -> Graph:
+def from_rdkit(mol: Any, stereo: bool = True) -> Graph:
     """The graph of an RDKit molecule as it is: nodes are its atoms in its order, hydrogens among them only if they are atoms.
 
     >>> from rdkit import Chem
     >>> from_rdkit(Chem.MolFromSmiles("c1ccccc1"))
-    Graph(6 nodes, 6 edges, node_labels=int64 x 6, edge_labels=int64 x 1)
+    Graph(6 nodes, 6 edges, node_labels=int64 x 7, edge_labels=int64 x 2)
     """
     chem = _rdkit()
     if not isinstance(mol, chem.Mol):
@@ -56,6 +66,7 @@ def from_rdkit(mol: Any) -> Graph:
     if mol.NeedsUpdatePropertyCache():
         mol = chem.Mol(mol)
         mol.UpdatePropertyCache(strict=False)
+    mol = _with_descriptors(chem, mol) if stereo else mol
     atoms = np.array(
         [
             (
@@ -65,20 +76,44 @@ def from_rdkit(mol: Any) -> Graph:
                 a.GetTotalNumHs(),
                 a.GetIsAromatic(),
                 a.GetAtomMapNum(),
+                _descriptor(a) if stereo else 0,
             )
             for a in mol.GetAtoms()
         ],
         np.int64,
     ).reshape(-1, len(ATOM_LABELS))
-    rows = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), int(b.GetBondType())) for b in mol.GetBonds()]
-    bonds = np.array(rows, np.int64).reshape(-1, 3)
+    rows = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), int(b.GetBondType()), _descriptor(b) if stereo else 0) for b in mol.GetBonds()]
+    bonds = np.array(rows, np.int64).reshape(-1, 2 + len(BOND_LABELS))
     edges, kinds = np.ascontiguousarray(bonds[:, :2]), bonds[:, 2:].copy()
     kind = chem.BondType
     directed = np.isin(kinds[:, 0], [int(kind.DATIVE), int(kind.DATIVEL), int(kind.DATIVER), int(kind.DATIVEONE)])
     if not directed.any():
         return Graph._trusted(len(atoms), edges, atoms, kinds)
-    darts = np.stack([kinds, kinds + _ACCEPTS * directed[:, None]], axis=1)
+    darts = np.stack([kinds, kinds], axis=1)
+    darts[:, 1, 0] += _ACCEPTS * directed
     return Graph._trusted(len(atoms), edges, atoms, None, darts)
+
+
+def _with_descriptors(chem: Any, mol: Any) -> Any:
+    """The molecule with its CIP descriptors: a copy, unless it has no stereochemistry."""
+    unspecified, none = chem.ChiralType.CHI_UNSPECIFIED, chem.BondStereo.STEREONONE
+    if all(a.GetChiralTag() == unspecified for a in mol.GetAtoms()) and all(b.GetStereo() == none for b in mol.GetBonds()):
+        return mol
+    from rdkit.Chem import rdCIPLabeler
+
+    mol = chem.Mol(mol)
+    for part in (*mol.GetAtoms(), *mol.GetBonds()):
+        part.ClearProp("_CIPCode")
+    try:
+        rdCIPLabeler.AssignCIPLabels(mol, maxRecursiveIterations=_LONGEST)
+    except RuntimeError as error:
+        raise InvalidGraphError(f"RDKit finds no CIP descriptors ({error}); stereo=False leaves them out") from None
+    return mol
+
+
+def _descriptor(part: Any) -> int:
+    """The label of the CIP descriptor of an atom or a bond."""
+    return STEREO.get(part.GetProp("_CIPCode"), 0) if part.HasProp("_CIPCode") else 0
 
 
 def _rdkit() -> Any:

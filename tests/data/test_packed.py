@@ -159,6 +159,13 @@ def test_from_smiles() -> None:
     assert ds.x[3].tolist()[:2] == [7, 17]
     assert ds.dart_attr.min() >= 0
     assert ds.dart_attr.max() < 64
+    pair = ["C[C@H](N)C", "C[C@H](N)O", "C[C@@H](N)O", "F/C=C/F"]
+    ds, flat = (PackedDataset.from_smiles(pair, stereo=stereo) for stereo in (True, False))
+    ds.check()
+    assert sorted(set(ds.x[:, 6].tolist())) == [0, 1, 2]
+    assert sorted(set(ds.edge_attr[:, 1].tolist())) == [0, 5]
+    assert flat.x[:, 6].max() == flat.edge_attr[:, 1].max() == 0
+    assert (flat.x[:, :6] == ds.x[:, :6]).all()
     with pytest.raises(pg.FormatError, match=r"molecule 1: RDKit refuses the SMILES 'C1CC'"):
         PackedDataset.from_smiles(["C", "C1CC"])
     with pytest.raises(pg.FormatError, match="list of SMILES"):

@@ -16,8 +16,8 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser = commands.add_parser(
         "canon",
         help="canonical codes; unique graphs; number of classes",
-        description="Print the canonical digest of each graph, one a line: equal exactly when the graphs are isomorphic (labels of "
-        "molecules included). A bad graph is named on stderr by its line and skipped.",
+        description="Print the canonical digest of each graph, one a line: equal exactly when the graphs are isomorphic (atoms, bonds and "
+        "stereochemistry of molecules included). A bad graph is named on stderr by its line and skipped.",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
 def _codes(args: argparse.Namespace, problems: Problems) -> Iterator[tuple[bytes, Record]]:
     """Code and record of each good graph, in the order of the input; the bad ones are reported in their place."""
     for kind, records in chunks(args.files, args.format):
-        batch, where, errors = read_chunk(kind, records)
+        batch, where, errors = read_chunk(kind, records, args.stereo)
         try:
             codes = canonical_codes(batch, args.threads)
         except NotPlanarError as error:

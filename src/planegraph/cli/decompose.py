@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
     for kind, records in chunks(args.files, args.format):
         for record in records:
             try:
-                graph, names = parse(kind, record.text)
+                graph, names = parse(kind, record.text, args.stereo)
                 d = decompose(graph, args.on_nonplanar)
             except MissingDependencyError as error:
                 raise UsageError(str(error)) from None

@@ -92,6 +92,12 @@ def add_format_argument(parser: argparse.ArgumentParser) -> None:
         help="graph6 and smiles: a graph a line; edges: a graph a line as u-v pairs; edgelist: an edge a line, a blank line "
         "between graphs (default: by the file's suffix .g6 .smi .edges .edgelist, else graph6)",
     )
+    parser.add_argument(
+        "--no-stereo",
+        dest="stereo",
+        action="store_false",
+        help="smiles: leave stereochemistry out, so that mirror images are equal",
+    )
 
 
 def whole_number(least: int, most: int) -> Callable[[str], int]:
@@ -168,14 +174,14 @@ def _paragraphs(stream: Iterable[bytes], source: str) -> Iterator[Record]:
         lines = []
 
 
-def read_chunk(kind: str, records: list[Record]) -> tuple[GraphBatch, np.ndarray, dict[int, PlanegraphError]]:
+def read_chunk(kind: str, records: list[Record], stereo: bool) -> tuple[GraphBatch, np.ndarray, dict[int, PlanegraphError]]:
     """The good graphs of a chunk as one batch, their positions among the records, and the errors of the others by position."""
     if kind == "graph6":
         return read_lines([r.text for r in records])
     graphs, where, errors = [], [], {}
     for i, record in enumerate(records):
         try:
-            graphs.append(parse(kind, record.text)[0])
+            graphs.append(parse(kind, record.text, stereo)[0])
             where.append(i)
         except MissingDependencyError as error:
             raise UsageError(str(error)) from None
@@ -184,8 +190,8 @@ def read_chunk(kind: str, records: list[Record]) -> tuple[GraphBatch, np.ndarray
     return GraphBatch.from_graphs(graphs), np.array(where, np.int64), errors
 
 
-def parse(kind: str, text: bytes) -> tuple[Graph, list[str] | None]:
-    """One graph, and the names of its nodes if it has any."""
+def parse(kind: str, text: bytes, stereo: bool) -> tuple[Graph, list[str] | None]:
+    """One graph, and the names of its nodes if it has any; a molecule with or without stereochemistry."""
     if kind == "graph6":
         return Graph.from_graph6(text), None
     try:
@@ -193,7 +199,7 @@ def parse(kind: str, text: bytes) -> tuple[Graph, list[str] | None]:
     except UnicodeDecodeError as error:
         raise FormatError(f"{kind}: byte {error.start} is not UTF-8") from None
     if kind == "smiles":
-        return Graph.from_smiles(words.split(None, 1)[0] if words.strip() else ""), None
+        return Graph.from_smiles(words.split(None, 1)[0] if words.strip() else "", stereo), None
     if kind == "edges":
         return _named([tuple(item.split("-")) for item in words.replace(",", " ").split()])
     lines = (line.split("#", 1)[0].split() for line in words.split("\n"))

@@ -17,7 +17,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser = commands.add_parser(
         "iso",
         help="whether two graphs are isomorphic",
-        description="Say whether two planar graphs are isomorphic (for molecules: atoms and bonds included).",
+        description="Say whether two planar graphs are isomorphic (for molecules: atoms, bonds and stereochemistry included).",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -32,7 +32,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.A == args.B == "-":
         raise UsageError("only one of the two graphs can come from standard input")
-    (g, g_names), (h, h_names) = _read(args.A, args.format), _read(args.B, args.format)
+    (g, g_names), (h, h_names) = (_read(name, args.format, args.stereo) for name in (args.A, args.B))
     try:
         mapping = isomorphism(g, h)
     except NotPlanarError:
@@ -45,18 +45,18 @@ def run(args: argparse.Namespace) -> int:
     return 1 if mapping is None else 0
 
 
-def _read(argument: str, format: str | None) -> tuple[Graph, list[str] | None]:
+def _read(argument: str, format: str | None, stereo: bool) -> tuple[Graph, list[str] | None]:
     try:
         if argument == "-" or (os.path.exists(argument) and not Path(argument).is_dir()):
-            return _read_file(argument, format)
-        return parse(format or "graph6", os.fsencode(argument))
+            return _read_file(argument, format, stereo)
+        return parse(format or "graph6", os.fsencode(argument), stereo)
     except PlanegraphError as error:
         raise UsageError(f"{argument}: {error}") from None
 
 
-def _read_file(name: str, format: str | None) -> tuple[Graph, list[str] | None]:
+def _read_file(name: str, format: str | None, stereo: bool) -> tuple[Graph, list[str] | None]:
     records = [(kind, record) for kind, chunk in chunks([name], format) for record in chunk]
     if len(records) != 1:
         raise UsageError(f"{name} must hold one graph; found {len(records)}")
     kind, record = records[0]
-    return parse(kind, record.text)
+    return parse(kind, record.text, stereo)

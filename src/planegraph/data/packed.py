@@ -125,18 +125,18 @@ class PackedDataset:
         return cls.from_arrays(batch, y=y, **options)
 
     @classmethod
-    def from_smiles(cls, smiles: Iterable[str], y: Any = None, **options: Any) -> PackedDataset:
+    def from_smiles(cls, smiles: Iterable[str], y: Any = None, *, stereo: bool = True, **options: Any) -> PackedDataset:
         """Packs molecules; needs RDKit. Options as in :meth:`from_arrays`.
 
         ``x`` has the columns :data:`planegraph.molecules.ATOM_LABELS`, with ``CHARGE_SHIFT`` added to the charge so that every
-        category counts from 0; ``edge_attr`` is RDKit's bond type (see smiles.py).
+        category counts from 0; ``edge_attr`` has the columns ``BOND_LABELS`` (see smiles.py). Without ``stereo`` mirror images are equal.
 
         >>> PackedDataset.from_smiles(["CCO", "c1ccccc1[N+](=O)[O-]"], y=[1.0, 2.0])
-        PackedDataset(2 graphs, 12 nodes, 11 edges, x=int32 x 6, edge_attr=int32 x 1, y=float32 (2,); labels x, edge_attr)
+        PackedDataset(2 graphs, 12 nodes, 11 edges, x=int32 x 7, edge_attr=int32 x 2, y=float32 (2,); labels x, edge_attr)
         """
         from .smiles import read_smiles
 
-        return cls.from_arrays(read_smiles(smiles), y=y, **options)
+        return cls.from_arrays(read_smiles(smiles, stereo), y=y, **options)
 
     @classmethod
     def from_pyg(

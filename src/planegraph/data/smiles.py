@@ -1,8 +1,8 @@
 """SMILES strings as one batch of graphs whose labels are small categories that count from 0.
 
-Atoms carry the columns of :data:`planegraph.molecules.ATOM_LABELS` with the charge shifted by ``CHARGE_SHIFT``; bonds carry RDKit's
-bond type, in the direction from the acceptor to the donor of a dative bond plus ``ACCEPTOR_SHIFT``. RDKit reads a molecule in some
-0.2 ms; the rest is vectorised.
+Atoms carry the columns of :data:`planegraph.molecules.ATOM_LABELS` with the charge shifted by ``CHARGE_SHIFT``; bonds carry those of
+``BOND_LABELS``, the type in the direction from the acceptor to the donor of a dative bond plus ``ACCEPTOR_SHIFT``. RDKit reads a molecule
+in some 0.2 ms; the rest is vectorised.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ ACCEPTOR_SHIFT = 32
 _LABEL_SHIFT = 1000  # what molecules.py adds there
 
 
-def read_smiles(smiles: Iterable[str]) -> GraphBatch:
-    """The molecules as a batch; an error names the position of the string.
+def read_smiles(smiles: Iterable[str], stereo: bool = True) -> GraphBatch:
+    """The molecules as a batch, with or without stereochemistry; an error names the position of the string.
 
     >>> read_smiles(["CO", "[Na+].[Cl-]"]).node_labels[:, 1].tolist()
     [16, 16, 17, 15]
     """
     if isinstance(smiles, str):
         raise FormatError("from_smiles takes a list of SMILES; found one string")
-    batch = GraphBatch.from_graphs([_molecule(i, text) for i, text in enumerate(smiles)])
+    batch = GraphBatch.from_graphs([_molecule(i, text, stereo) for i, text in enumerate(smiles)])
     nodes = batch.node_labels
     if nodes is not None:
         nodes = nodes.copy()
@@ -43,9 +43,9 @@ def read_smiles(smiles: Iterable[str]) -> GraphBatch:
     )
 
 
-def _molecule(i: int, text: Any) -> Any:
+def _molecule(i: int, text: Any, stereo: bool) -> Any:
     try:
-        return from_smiles(text)
+        return from_smiles(text, stereo)
     except (FormatError, InvalidGraphError) as error:
         raise type(error)(f"molecule {i}: {error}") from None
 
