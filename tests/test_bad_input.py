@@ -215,7 +215,7 @@ def test_graphs_without_rows_join_any_batch(empty, labels):
     assert list(pg.GraphBatch.from_graphs(batch)) == graphs
 
 
-@pytest.mark.parametrize("smiles", ["C1CC", "C(C", "not a molecule", "c1cccc1", "C(C)(C)(C)(C)C", "[Xx]", "C\x00C"])
+@pytest.mark.parametrize("smiles", ["", " ", "C1CC", "C(C", "not a molecule", "c1cccc1", "C(C)(C)(C)(C)C", "[Xx]", "C\x00C"])
 def test_bad_smiles(smiles):
     pytest.importorskip("rdkit")
     with pytest.raises(pg.FormatError):

@@ -46,6 +46,8 @@ def from_smiles(smiles: str, stereo: bool = True) -> Graph:
 
     if not isinstance(smiles, str):
         raise FormatError(f"a SMILES is a string; found {type(smiles).__name__}")
+    if not smiles.strip():
+        raise FormatError("the SMILES is empty: a molecule has an atom at least")
     with rdBase.BlockLogs():  # the reason is part of our error instead
         mol = chem.MolFromSmiles(smiles)
         if mol is None:
