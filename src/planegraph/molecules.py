@@ -9,8 +9,8 @@ without stereochemistry (``Chem.RemoveStereochemistry``, then ``Chem.MolToSmiles
 - RDKit perceives aromaticity when it reads a molecule, so both Kekule forms of a ring have the same (aromatic) bonds.
 - A dative bond has a direction, and gives different labels to its two darts.
 - Atom map numbers are part of the SMILES, and so of the label. Clear them first if they should not count.
-- Stereochemistry is the CIP descriptor of an atom (R, S, and r, s of pseudoasymmetric ones) or of a bond (E, Z; M, P of an axis), by
-  RDKit's implementation of the new algorithm. A mirror image has all of them exchanged but r, s, E and Z. 0 is none or unknown.
+- Stereochemistry is the CIP descriptor of an atom (R, S, and r, s of pseudoasymmetric ones) or of a double bond (E, Z), by RDKit's
+  implementation of the new algorithm. A mirror image has R and S exchanged. Axes of chirality are not part of a SMILES, nor of the label.
 """
 
 from __future__ import annotations
@@ -24,9 +24,10 @@ from .graph import Graph
 
 ATOM_LABELS = ("atomic_number", "charge", "isotope", "hydrogens", "aromatic", "map_number", "stereo")
 BOND_LABELS = ("type", "stereo")
-STEREO = {"": 0} | {name: k for k, name in enumerate(("R", "S", "r", "s", "E", "Z", "e", "z", "M", "P", "m", "p"), 1)}
-"""The label of each CIP descriptor."""
+STEREO = {name: k for k, name in enumerate(("R", "S", "r", "s", "E", "Z", "e", "z"), 1)}
+"""The label of each CIP descriptor; 0 is none, or unknown."""
 
+_CIP = "_CIPCode"  # RDKit's name of the property
 _LONGEST = 1_250_000  # steps of the CIP algorithm, about a second
 _ACCEPTS = 1000  # added to the bond type of the dart that leads from the acceptor back to the donor
 
@@ -68,7 +69,6 @@ def from_rdkit(mol: Any, stereo: bool = True) -> Graph:
     if mol.NeedsUpdatePropertyCache():
         mol = chem.Mol(mol)
         mol.UpdatePropertyCache(strict=False)
-    mol = _with_descriptors(chem, mol) if stereo else mol
     atoms = np.array(
         [
             (
@@ -78,14 +78,17 @@ def from_rdkit(mol: Any, stereo: bool = True) -> Graph:
                 a.GetTotalNumHs(),
                 a.GetIsAromatic(),
                 a.GetAtomMapNum(),
-                _descriptor(a) if stereo else 0,
+                0,
             )
             for a in mol.GetAtoms()
         ],
         np.int64,
     ).reshape(-1, len(ATOM_LABELS))
-    rows = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), int(b.GetBondType()), _descriptor(b) if stereo else 0) for b in mol.GetBonds()]
+    rows = [(b.GetBeginAtomIdx(), b.GetEndAtomIdx(), int(b.GetBondType()), 0) for b in mol.GetBonds()]
     bonds = np.array(rows, np.int64).reshape(-1, 2 + len(BOND_LABELS))
+    if stereo:
+        doubles = np.flatnonzero(bonds[:, 2] == int(chem.BondType.DOUBLE))
+        atoms[:, -1], bonds[doubles, -1] = _descriptors(chem, mol, doubles)
     edges, kinds = np.ascontiguousarray(bonds[:, :2]), bonds[:, 2:].copy()
     kind = chem.BondType
     directed = np.isin(kinds[:, 0], [int(kind.DATIVE), int(kind.DATIVEL), int(kind.DATIVER), int(kind.DATIVEONE)])
@@ -96,26 +99,23 @@ def from_rdkit(mol: Any, stereo: bool = True) -> Graph:
     return Graph._trusted(len(atoms), edges, atoms, None, darts)
 
 
-def _with_descriptors(chem: Any, mol: Any) -> Any:
-    """The molecule with its CIP descriptors: a copy, unless it has no stereochemistry."""
-    unspecified, none = chem.ChiralType.CHI_UNSPECIFIED, chem.BondStereo.STEREONONE
-    if all(a.GetChiralTag() == unspecified for a in mol.GetAtoms()) and all(b.GetStereo() == none for b in mol.GetBonds()):
-        return mol
-    from rdkit.Chem import rdCIPLabeler
+def _descriptors(chem: Any, mol: Any, doubles: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The labels of the CIP descriptors of all atoms and of the double bonds; those that the molecule has are not read, but found anew."""
+    from rdkit.Chem import rdCIPLabeler, rdqueries
 
-    mol = chem.Mol(mol)
-    for part in (*mol.GetAtoms(), *mol.GetBonds()):
-        part.ClearProp("_CIPCode")
+    mol, described = chem.Mol(mol), rdqueries.HasPropQueryAtom(_CIP)
+    bonds = [mol.GetBondWithIdx(i) for i in doubles.tolist()]
+    for part in (*mol.GetAtomsMatchingQuery(described), *bonds):
+        part.ClearProp(_CIP)
     try:
         rdCIPLabeler.AssignCIPLabels(mol, maxRecursiveIterations=_LONGEST)
     except RuntimeError as error:
         raise InvalidGraphError(f"RDKit finds no CIP descriptors ({error}); stereo=False leaves them out") from None
-    return mol
-
-
-def _descriptor(part: Any) -> int:
-    """The label of the CIP descriptor of an atom or a bond."""
-    return STEREO.get(part.GetProp("_CIPCode"), 0) if part.HasProp("_CIPCode") else 0
+    of_atoms = np.zeros(mol.GetNumAtoms(), np.int64)
+    for atom in mol.GetAtomsMatchingQuery(described):
+        of_atoms[atom.GetIdx()] = STEREO.get(atom.GetProp(_CIP), 0)
+    of_bonds = [STEREO.get(bond.GetProp(_CIP), 0) if bond.HasProp(_CIP) else 0 for bond in bonds]
+    return of_atoms, np.array(of_bonds, np.int64)
 
 
 def _rdkit() -> Any:
