@@ -67,14 +67,11 @@ class Update(nn.Module):
     ) -> Tensor:
         h_u, h_v, h_all, h_u3, h_u4 = [h] * self.readers if isinstance(h, Tensor) else h
         beside = Beside(h_u.device, "terms of nodes") if beside is None else beside
-        g1 = (
-            beside(lambda: self.g1(self.with_neighbours(h_u, h_v, edges, s), mask=s.node_mask), h_u, h_v, edges)
-            if self.g1
-            else None
-        )
+        real = s.node_mask
+        g1 = beside(lambda: self.g1(self.with_neighbours(h_u, h_v, edges, s), mask=real), h_u, h_v, edges) if self.g1 else None
         g2 = beside(lambda: self.g2(s.node_graph.transposed @ h_all / self.graph_scale), h_all) if self.g2 else None
-        g3 = self.g3(add_sums(h_u3, s.node_spqr, h_spqr), mask=s.node_mask) if self.g3 else None
-        g4 = self.g4(add_sums(h_u4, s.node_block, made(h_block)), mask=s.node_mask) if self.g4 else None
+        g3 = self.g3(add_sums(h_u3, s.node_spqr, h_spqr), mask=real) if self.g3 else None
+        g4 = self.g4(add_sums(h_u4, s.node_block, made(h_block)), mask=real) if self.g4 else None
         terms = (
             made(g1),
             At(made(g2), s.node_graph) if self.g2 else None,
@@ -82,7 +79,7 @@ class Update(nn.Module):
             g4,
             At(made(h_cut), s.node_cut) if self.cut else None,
         )
-        out = self.f(*(term for term in terms if term is not None), mask=s.node_mask)
+        out = self.f(*(term for term in terms if term is not None), mask=real)
         if self.dropout is not None:
             return self.dropout(out, plus)
         return out if plus is None else plus + out
