@@ -76,7 +76,8 @@ void bind_sums(nb::module_& m) {
   m.def("sum_rows", &sum_rows_at, "x"_a, "x_stride"_a, "index"_a, "begin"_a, "end"_a, "rows"_a, "width"_a, "y"_a, "y_stride"_a,
         "is_double"_a, "add"_a, "y = A x (or y += A x) on tensors given by their addresses.");
   m.def("norm_relu", &norm_relu_at, "norm"_a, "rows"_a, "width"_a, "eps"_a, "flat"_a, "running"_a, "momentum"_a, "y"_a,
-        "is_double"_a,        "y = relu(batch norm of x); gives the number of real rows. norm: addresses of x, mask, weight, bias, mean, inverse; running: of "
+        "is_double"_a,
+        "y = relu(batch norm of x); gives the number of real rows. norm: addresses of x, mask, weight, bias, mean, inverse; running: of "
         "the running mean and variance.");
   m.def("norm_relu_gradient", &norm_relu_gradient_at, "norm"_a, "rows"_a, "width"_a, "n"_a, "gradient"_a, "dx"_a, "dw"_a, "db"_a,
         "is_double"_a, "Its gradient.");

@@ -11,7 +11,7 @@ from .ops.norm_relu import EPS, Running, is_flat, norm_relu
 class BatchNorm(nn.Module):
     """Each column to mean 0 and variance 1 over the real rows of the batch (in evaluation: by running averages), an affine map, ReLU.
 
-    As ``torch.nn.BatchNorm1d``, but rows where ``mask`` is False do not count; a batch with a single row or none is no error: it has no
+    As ``torch.nn.BatchNorm1d``, but rows where ``mask`` is False do not count; a batch may have a single row, or none: it has no
     variance, so its running average is left as it was; and a column whose rows are all alike becomes relu(bias), in evaluation as in
     training (ops/norm_relu.py). Running averages move by ``momentum`` of the difference.
     """

@@ -11,7 +11,7 @@ from .ops.aside import side_stream
 
 
 class Beside:
-    """Runs functions on a stream of its own while a CUDA graph is captured, and at once otherwise. So do their gradients."""
+    """Runs functions on a separate stream while a CUDA graph is captured, and at once otherwise. So do their gradients."""
 
     def __init__(self, device: torch.device, purpose: str) -> None:
         self.stream = side_stream(device, purpose)

@@ -17,7 +17,7 @@ from .norm_relu import EPS, FLAT, Running
 from .triton_linear import products
 from .triton_mlp_kernels import apply_kernel, back_kernel, first_kernel, last_kernel, statistics_kernel, sums_kernel
 from .triton_sums import sum_rows
-from .triton_tools import on_device, power_of_two, products_in, runs, storage_dtype, takes_dtype
+from .triton_tools import MOST_ELEMENTS, on_device, power_of_two, products_in, runs, storage_dtype, takes_dtype
 
 if TYPE_CHECKING:
     from ..linear import Linear
@@ -315,7 +315,7 @@ def can_fuse(
     values = [*(x for x, _ in dense), *(t.x for t, _ in tables)]
     rows = [*(x.shape[-2] for x in values), *(t.incidence.rows.count for t, _ in tables)]
     fits = all(runs(x) and takes_dtype(x) and x.shape[-1] <= _WIDEST for x in values)
-    fits = fits and max(rows) * _WIDEST < 2**31  # elements of a replica, counted in 32 bits
+    fits = fits and max(rows) * _WIDEST < MOST_ELEMENTS
     return fits and min(rows) > 0 and last.weight.dtype == torch.float32 and max(last.weight.shape[-2:]) <= _WIDEST
 
 

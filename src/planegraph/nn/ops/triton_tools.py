@@ -15,7 +15,7 @@ _INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # kernels run on the C
 
 
 _STORED = {"medium": torch.bfloat16}
-_MOST_ELEMENTS = 2**31
+MOST_ELEMENTS = 2**31  # of a tensor, counted in 32 bits
 
 
 @triton.jit
@@ -59,7 +59,7 @@ def load_transposed(w, replica, width, k, DOT: tl.constexpr, INNER: tl.constexpr
 
 def runs(x: Tensor) -> bool:
     """Whether kernels can run where ``x`` is, and count its elements in 32 bits."""
-    return (x.is_cuda or _INTERPRETED) and x.numel() < _MOST_ELEMENTS
+    return (x.is_cuda or _INTERPRETED) and x.numel() < MOST_ELEMENTS
 
 
 def on_device(x: Tensor) -> AbstractContextManager:
