@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "planegraph/depths.hpp"
+#include "planegraph/returns.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -187,6 +188,10 @@ nb::object depths(const Offsets& spqr_ptr, const Column& spqr_parent, const Offs
   return nb::make_tuple(to_numpy(std::move(spqr)), to_numpy(std::move(tree.block)), to_numpy(std::move(tree.cut)));
 }
 
+nb::object returns(const Tables& tables, i64 steps) {
+  return to_numpy(without_gil([&] { return return_probabilities(tables.view, steps); }));
+}
+
 /// (name, unit, extra, only with edge features) of each section after `counts`.
 nb::list section_list() {
   nb::list result;
@@ -206,5 +211,6 @@ void bind_collate(nb::module_& m) {
   m.def("depths", &depths, "spqr_ptr"_a.noconvert(), "spqr_parent"_a.noconvert(), "block_ptr"_a.noconvert(),
         "block_parent_cut"_a.noconvert(), "cut_ptr"_a.noconvert(), "cut_parent_block"_a.noconvert(),
         "Depths of SPQR nodes, blocks and cut nodes from their parents.");
+  m.def("returns", &returns, "tables"_a, "steps"_a, "Probabilities that a random walk is back where it began after 1 to `steps` steps, node by node.");
   m.attr("SECTIONS") = section_list();
 }

@@ -105,18 +105,31 @@ def results(model: torch.nn.Module, batch: PlanarBatch) -> dict[str, torch.Tenso
     return {name: value.cpu() for name, value in found.items()}
 
 
-def assert_close(found: dict[str, torch.Tensor], expected: dict[str, torch.Tensor], tolerance: float) -> None:
+def assert_close(
+    found: dict[str, torch.Tensor],
+    expected: dict[str, torch.Tensor],
+    tolerance: float,
+    exact: dict[str, torch.Tensor] | None = None,
+) -> None:
     """Within the tolerance, relative to the largest entry. In float32 a value next to 0 may be on the other side of a ReLU, which changes a
-    whole row of a weight's gradient: there the distance as a whole counts, and single entries may be off by 100 times as much."""
+    whole row of a weight's gradient: there the distance as a whole counts, and single entries may be off by 100 times as much.
+
+    Where ``exact`` is given, in float64, tensors may be off by more if rounding alone does as much: by three times what it does to the
+    tensor of ``expected`` that suffers most. A gradient that is exactly 0, as that of a map of equal rows below a norm, is all rounding."""
     assert found.keys() == expected.keys()
-    least = max(float(value.norm()) for value in expected.values() if value.is_floating_point()) / 1000
+    numbers = {name: value for name, value in expected.items() if value.is_floating_point()}
+    least = max(float(value.norm()) for value in numbers.values()) / 1000
+    most = 10 * tolerance
+    if exact is not None:
+        rounded = [float((value - exact[name]).norm() / value.norm().clamp(min=least)) for name, value in numbers.items()]
+        most = max(most, 3 * max(rounded))
     for name, value in expected.items():
         off = (found[name].cpu() - value).abs() / tolerance
         if value.dtype == torch.float64:
             assert off.max() <= value.abs().max().clamp(min=1), name
         elif value.is_floating_point():
             assert off.max() <= 100 * value.abs().max().clamp(min=1), name
-            assert off.norm() <= 10 * value.norm().clamp(min=least), name
+            assert off.norm() * tolerance <= most * value.norm().clamp(min=least), name
         else:
             assert torch.equal(found[name].cpu(), value), name
 
@@ -128,8 +141,9 @@ def test_same_as_on_the_cpu(cls, kind, options, dtype):
     batch = batches_of(kind)[0]
     model = make_model(config(kind, **options), 1, dtype, cls).train()
     expected = results(model, batch)
+    exact = results(make_model(config(kind, **options), 1, torch.float64, cls).train(), batch)
     other = make_model(config(kind, **options), 1, dtype, cls).train().cuda()
-    assert_close(results(other, batch.to("cuda")), expected, TOLERANCE[dtype])
+    assert_close(results(other, batch.to("cuda")), expected, TOLERANCE[dtype], exact)
 
 
 @pytest.mark.parametrize(("cls", "kind"), PLANE + BASELINES, ids=str)
@@ -234,7 +248,8 @@ def test_the_same_bits_twice(cls, kind):
 @pytest.mark.parametrize("hidden", [40, 128])
 @pytest.mark.parametrize(("cls", "kind"), PLANE, ids=str)
 def test_products_in_fewer_bits(cls, kind, hidden, setting, least, precision):
-    """tf32 and bf16: the direction of the whole gradient, and the same bits twice."""
+    """tf32 and bf16: the direction of the whole gradient, and the same bits twice. A gradient that is exactly 0, as that of a map of equal
+    rows below a norm, is rounding alone, and left out."""
     batch = batches_of(kind)[0]
     expected = results(make_model(config(kind, hidden=hidden), 1, torch.float64, cls), batch)
     precision(setting)
@@ -244,6 +259,8 @@ def test_products_in_fewer_bits(cls, kind, hidden, setting, least, precision):
     assert all(torch.equal(value, again[name]) for name, value in found.items())
     assert {value.dtype for value in found.values() if value.is_floating_point()} == {torch.float32}
     parameters = [name for name, _ in make_model(config(kind), 1, torch.float32, cls).named_parameters()]
+    parameters = [name for name in parameters if expected[name].norm() > 1e-9]
+    assert len(parameters) > 50
     a, b = (torch.cat([values[name].double().flatten() for name in parameters]) for values in (found, expected))
     assert a @ b >= least * a.norm() * b.norm(), float(a @ b / (a.norm() * b.norm()))
     assert (found["output"] - expected["output"]).norm() <= (1 - least) ** 0.5 * expected["output"].norm()

@@ -274,9 +274,24 @@ class PackedDataset:
 
     def with_y(self, y: Any) -> PackedDataset:
         """The same graphs with other targets, a row each; everything else is shared."""
-        features = replace(self.features, y=as_targets(y, len(self), "y"))
+        return self._with(y=as_targets(y, len(self), "y"))
+
+    def with_returns(self, steps: int) -> PackedDataset:
+        """The same graphs with probabilities that a random walk is back after 1 to ``steps`` steps as further columns of ``x``, which are
+        all floats then; see returns.py. A model reads them as :class:`planegraph.nn.Mixed` if the columns before were categories.
+
+        >>> import planegraph as pg
+        >>> PackedDataset.from_graphs([pg.Graph(2, [(0, 1)], node_labels=[3, 5])]).with_returns(2).x.tolist()
+        [[3.0, 0.0, 8.0], [5.0, 0.0, 8.0]]
+        """
+        from .returns import SCALE, return_probabilities
+
+        returns = SCALE * return_probabilities(self.tables, steps)
+        return self._with(x=returns if self.x is None else np.concatenate([self.x, returns], 1, dtype=np.float32))
+
+    def _with(self, **features: np.ndarray) -> PackedDataset:
         labels = {"node_labels": self.node_labels, "edge_labels": self.edge_labels}
-        return PackedDataset(self.tables, features, **labels, skipped=self.skipped, file=self.file)
+        return PackedDataset(self.tables, replace(self.features, **features), **labels, skipped=self.skipped, file=self.file)
 
     def resolve(self, ids: Any) -> np.ndarray:
         """Ids of graphs, int64, from an integer, a slice, a list of integers or a boolean mask; negative ones count from the end."""

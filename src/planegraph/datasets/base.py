@@ -208,3 +208,8 @@ def require(condition: bool, message: str) -> None:
 def require_bool(name: str, value: object) -> None:
     """Raises :class:`FormatError` unless an option is True or False: in settings any word is a string, and so counts as true."""
     require(isinstance(value, bool), f"{name} must be true or false; found {value!r}")
+
+
+def require_count(name: str, value: object) -> None:
+    """Raises :class:`FormatError` unless an option is a whole number, at least 0."""
+    require(isinstance(value, int) and not isinstance(value, bool) and value >= 0, f"{name} must be 0, 1, 2, ...; found {value!r}")

@@ -14,7 +14,12 @@ from ..data.packed import PackedDataset
 from ..data.tables import locate
 from ..errors import PlanegraphError
 
-FeatureSizes = tuple[Literal["categorical"], tuple[int, ...]] | tuple[Literal["continuous"], int] | None
+FeatureSizes = (
+    tuple[Literal["categorical"], tuple[int, ...]]
+    | tuple[Literal["continuous"], int]
+    | tuple[Literal["mixed"], tuple[tuple[int, ...], int]]
+    | None
+)
 _ADVICE = (
     "Correct the features, or the sizes that the task says; if they come from raw files, fetch these again, remove the packed file and "
     "pack anew (planegraph datasets NAME --pack)"
@@ -42,7 +47,7 @@ def check_features(task: str, dataset: PackedDataset, nodes: FeatureSizes, edges
 def _kind_problem(values: np.ndarray | None, sizes: FeatureSizes) -> str:
     """What is wrong with the type or the number of columns; empty if nothing is."""
     categorical = sizes[0] == "categorical"
-    width = len(sizes[1]) if categorical else sizes[1]
+    width = {"categorical": lambda s: len(s), "continuous": int, "mixed": lambda s: len(s[0]) + s[1]}[sizes[0]](sizes[1])
     wanted = f" must have {_columns(width)} of {'integers' if categorical else 'floats'}"
     if values is None:
         return f"{wanted}; the dataset has none"
@@ -53,15 +58,22 @@ def _kind_problem(values: np.ndarray | None, sizes: FeatureSizes) -> str:
 
 def _value_problem(values: np.ndarray, sizes: FeatureSizes, ptr: np.ndarray, row: str) -> str:
     """The first value that is no number, or none of its column's categories, and where it is; empty if there is none."""
-    if sizes[0] == "continuous":
+    if sizes[0] != "categorical":
         if np.isfinite(values.min()) and np.isfinite(values.max()):  # both are NaN if one value is
-            return ""
+            return "" if sizes[0] == "continuous" else _category_problem(values, sizes[1][0], ptr, row)
         column = int(np.argwhere(~np.isfinite(values))[0, -1])
         return _found(values[..., column], ~np.isfinite(values[..., column]), column, "finite", ptr, row)
-    for column, size in enumerate(sizes[1]):
+    return _category_problem(values, sizes[1], ptr, row)
+
+
+def _category_problem(values: np.ndarray, sizes: tuple[int, ...], ptr: np.ndarray, row: str) -> str:
+    for column, size in enumerate(sizes):
         found = values[..., column]
-        if found.min() < 0 or found.max() >= size:
-            return _found(found, (found < 0) | (found >= size), column, f"0 to {size - 1}", ptr, row)
+        bad = (found < 0) | (found >= size)
+        if found.dtype.kind == "f":
+            bad |= found != np.floor(found)
+        if bad.any():
+            return _found(found, bad, column, f"0 to {size - 1}", ptr, row)
     return ""
 
 

@@ -39,7 +39,8 @@ class Task:
             from 0 to outputs - 1. In the parts of the split it must be finite, of "binary" 0 or 1.
         splits: ids of the graphs in "train", "val" and "test", or masks with an entry for each graph; or ``folds``: a list of such
             splits, for cross-validation. Both are kept as ids.
-        node_features, edge_features: ("categorical", sizes), ("continuous", width) or None; see feature_checks.py.
+        node_features, edge_features: ("categorical", sizes), ("continuous", width), ("mixed", (sizes, width)) or None; see
+            feature_checks.py.
         kind: what is predicted. loss: what is trained on. metric: what is reported. Which go together is in measures.py.
         outputs: width of the model's output. output: what is applied to it.
         scale: the metric is divided by this before it is reported; a factor, or one for each target.
@@ -128,7 +129,7 @@ class Task:
 
         Reads all arrays once, at about 1 GB/s.
         """
-        features = [None if f is None else [f[0], np.asarray(f[1]).tolist()] for f in (self.node_features, self.edge_features)]
+        features = [None if f is None else [f[0], _listed(f[1])] for f in (self.node_features, self.edge_features)]
         scale = None if self.scale is None else np.asarray(self.scale, float).tolist()
         judged = [self.name, features, self.kind, self.loss, self.metric, self.outputs, self.output, scale, self.targets]
         dataset = self.dataset
@@ -145,3 +146,8 @@ class Task:
     def options_of(target: str | None) -> dict[str, str]:
         """The options by which a dataset gives the task of this target; none for None."""
         return {} if target is None else {"target": target}
+
+
+def _listed(sizes: int | Sequence) -> int | list:
+    """Sizes as JSON has them: lists of lists of whole numbers."""
+    return [_listed(size) for size in sizes] if isinstance(sizes, Sequence) else int(sizes)

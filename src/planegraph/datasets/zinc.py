@@ -13,7 +13,7 @@ import numpy as np
 from ..batch import GraphBatch, offsets
 from ..data.format import replace_files
 from ..errors import FormatError
-from .base import Dataset, require, require_bool
+from .base import Dataset, require, require_bool, require_count
 from .files import UNREADABLE, RawFile, source_digest
 from .raw import SPLITS, RawGraphs, as_split, as_target, load_arrays, read_npz, reading
 from .splits import by_number
@@ -28,15 +28,18 @@ class _Zinc(Dataset):
     has_edge_features = True
     notes = ""
 
-    def task(self, edge_features: bool = True) -> Task:
-        """Mean absolute error, trained on and reported."""
+    def task(self, edge_features: bool = True, return_steps: int = 0) -> Task:
+        """Mean absolute error, trained on and reported; ``return_steps``: how far the random walks go whose return probabilities are node
+        features beside the atom type."""
         require_bool("edge_features", edge_features)
+        require_count("return_steps", return_steps)
         ds = self.load(edge_features)
+        atoms = (len(ATOM_TYPES),)
         return Task(
             self.variant(edge_features),
-            ds,
+            ds.with_returns(return_steps) if return_steps else ds,
             by_number(ds.attrs["split"]),
-            node_features=("categorical", (len(ATOM_TYPES),)),
+            node_features=("mixed", (atoms, return_steps)) if return_steps else ("categorical", atoms),
             edge_features=("categorical", BOND_SIZES) if edge_features else None,
             loss="l1",
             metric="mae",

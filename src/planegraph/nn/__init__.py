@@ -12,7 +12,7 @@ except ImportError as error:
 from .base_plane import BasePlanE
 from .baselines import GCN, GIN, GINE
 from .bi_enc import BiEnc
-from .config import Categorical, Continuous, PlanEConfig
+from .config import Categorical, Continuous, Mixed, PlanEConfig
 from .conv import PlanEConv
 from .cut_enc import CutEnc
 from .model import GraphModel
@@ -30,6 +30,7 @@ __all__ = [
     "Continuous",
     "CutEnc",
     "GraphModel",
+    "Mixed",
     "PlanEConfig",
     "PlanEConv",
     "Structure",

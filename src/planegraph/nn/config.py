@@ -47,7 +47,28 @@ class Continuous:
             raise ValueError(f"Continuous needs a number of columns, at least 1; found {self.width!r}")
 
 
-Features = Categorical | Continuous | None
+@dataclass(frozen=True)
+class Mixed:
+    """Float columns, of which the first hold categories as whole numbers, an embedding each; ``width`` more are mapped linearly.
+
+    >>> Mixed([28], 20)
+    Mixed(sizes=(28,), width=20)
+    """
+
+    sizes: tuple[int, ...]
+    width: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sizes", self.categorical.sizes)
+        Continuous(self.width)
+
+    @property
+    def categorical(self) -> Categorical:
+        """The first columns."""
+        return Categorical(self.sizes)
+
+
+Features = Categorical | Continuous | Mixed | None
 
 
 @dataclass(frozen=True)
@@ -55,7 +76,8 @@ class PlanEConfig:
     """All settings of :class:`BasePlanE`.
 
     Args:
-        node_features, edge_features: :class:`Categorical`, :class:`Continuous` or None. With edge features the model is E-BasePlanE.
+        node_features, edge_features: :class:`Categorical`, :class:`Continuous`, :class:`Mixed` or None. With edge features the model
+            is E-BasePlanE.
         hidden: width d of all representations.
         layers: L; ceil(log2 n) + 1 suffice for completeness on n nodes.
         pos_dim: width of the positional embeddings p_x; even.
@@ -96,8 +118,10 @@ class PlanEConfig:
     def __post_init__(self) -> None:
         for name in ("node_features", "edge_features"):
             value = getattr(self, name)
-            if value is not None and not isinstance(value, Categorical | Continuous):
-                raise TypeError(f"{name} must be Categorical(sizes), Continuous(width) or None; found {value!r}")
+            if value is not None and not isinstance(value, Categorical | Continuous | Mixed):
+                raise TypeError(
+                    f"{name} must be Categorical(sizes), Continuous(width), Mixed(sizes, width) or None; found {value!r}"
+                )
         for name in ("hidden", "layers", "pos_dim", "outputs"):
             at_least_one(name, getattr(self, name))
         if self.pos_dim % 2:
@@ -144,6 +168,8 @@ class PlanEConfig:
                 values[name] = {"categorical": list(value.sizes)}
             elif isinstance(value, Continuous):
                 values[name] = {"continuous": value.width}
+            elif isinstance(value, Mixed):
+                values[name] = {"categorical": list(value.sizes), "continuous": value.width}
         return values
 
     @classmethod
@@ -159,7 +185,7 @@ class PlanEConfig:
 
 
 def features_of_sizes(sizes: tuple[str, Any] | None) -> Features:
-    """From ``("categorical", sizes)``, ``("continuous", width)`` or None, as a task of planegraph.datasets says them.
+    """From ``("categorical", sizes)``, ``("continuous", width)``, ``("mixed", (sizes, width))`` or None, as a task says them.
 
     >>> features_of_sizes(("categorical", (28,)))
     Categorical(sizes=(28,))
@@ -167,17 +193,19 @@ def features_of_sizes(sizes: tuple[str, Any] | None) -> Features:
     if sizes is None:
         return None
     kind, size = sizes
-    return Categorical(tuple(size)) if kind == "categorical" else Continuous(size)
+    return {"categorical": Categorical, "continuous": Continuous}[kind](size) if kind != "mixed" else Mixed(*size)
 
 
 def _features(name: str, value: Any) -> Features:
-    if value is None or isinstance(value, Categorical | Continuous):
+    if value is None or isinstance(value, Categorical | Continuous | Mixed):
         return value
     if isinstance(value, Mapping) and set(value) == {"categorical"}:
         return Categorical(tuple(value["categorical"]))
     if isinstance(value, Mapping) and set(value) == {"continuous"}:
         return Continuous(int(value["continuous"]))
-    raise ValueError(f'{name} must be null, {{"categorical": [sizes]}} or {{"continuous": width}}; found {value!r}')
+    if isinstance(value, Mapping) and set(value) == {"categorical", "continuous"}:
+        return Mixed(tuple(value["categorical"]), int(value["continuous"]))
+    raise ValueError(f'{name} must be null, {{"categorical": [sizes]}}, {{"continuous": width}} or both; found {value!r}')
 
 
 def _is_count(value: Any) -> bool:

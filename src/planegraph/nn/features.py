@@ -1,4 +1,4 @@
-"""From features to representations of width d: an embedding per categorical column, a linear map, or one learned vector for all."""
+"""From features to representations of width d: an embedding per categorical column, a linear map, both, or one learned vector for all."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from ..errors import InvalidGraphError
-from .config import Categorical, Continuous, Features
+from .config import Categorical, Continuous, Features, Mixed
 from .linear import Linear
 from .ops.linear import linear
 
@@ -21,7 +21,7 @@ def make_encoder(features: Features, hidden: int, what: str, replicas: int | Non
     """The encoder for these features; ``what`` names them in errors."""
     if features is None:
         return ConstantEncoder(hidden, replicas)
-    kind = CategoricalEncoder if isinstance(features, Categorical) else ContinuousEncoder
+    kind = {Categorical: CategoricalEncoder, Continuous: ContinuousEncoder, Mixed: MixedEncoder}[type(features)]
     return kind(features, hidden, what, replicas)
 
 
@@ -81,6 +81,29 @@ class ContinuousEncoder(nn.Module):
 
     def __repr__(self) -> str:
         return f"ContinuousEncoder({self.features.width}, {self.linear.outputs})"
+
+
+class MixedEncoder(nn.Module):
+    """The embeddings of the columns with categories, plus a linear map of the others."""
+
+    def __init__(self, features: Mixed, hidden: int, what: str, replicas: int | None = None) -> None:
+        super().__init__()
+        self.features, self.what = features, what
+        self.categorical = CategoricalEncoder(features.categorical, hidden, what, replicas)
+        self.linear = Linear(features.width, hidden, replicas)
+
+    def reset_parameters(self) -> None:
+        """New embeddings and a new linear map."""
+        self.categorical.reset_parameters()
+        self.linear.reset_parameters()
+
+    def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
+        first, weight = len(self.features.sizes), self.linear.weight
+        values = _check(values, rows, Continuous(first + self.features.width), self.what, weight)
+        return self.categorical(values[..., :first].int(), rows, locate) + self.linear(values[..., first:].to(weight.dtype))
+
+    def __repr__(self) -> str:
+        return f"MixedEncoder({self.features.sizes}, {self.features.width}, {self.linear.outputs})"
 
 
 class CategoricalEncoder(nn.Module):
