@@ -6,7 +6,21 @@ import pytest
 import torch
 from torch import nn
 
-from planegraph.nn import GCN, GIN, GINE, BasePlanE, BiEnc, Categorical, Continuous, CutEnc, PlanEConfig, PlanEConv, TriEnc, Update
+from planegraph.nn import (
+    GCN,
+    GIN,
+    GINE,
+    BasePlanE,
+    BiEnc,
+    Categorical,
+    Continuous,
+    CutEnc,
+    Mixed,
+    PlanEConfig,
+    PlanEConv,
+    TriEnc,
+    Update,
+)
 from planegraph.nn.baselines import GCNLayer, GINELayer, GINLayer
 from planegraph.nn.dropout import Dropout
 from planegraph.nn.features import make_encoder
@@ -27,6 +41,7 @@ MODULES = {
     "ConstantEncoder(8)": lambda r: make_encoder(None, 8, "x", r),
     "ContinuousEncoder(2, 8)": lambda r: make_encoder(Continuous(2), 8, "x", r),
     "CategoricalEncoder((3, 2), 8)": lambda r: make_encoder(Categorical((3, 2)), 8, "x", r),
+    "MixedEncoder((3, 2), 4, 8)": lambda r: make_encoder(Mixed((3, 2), 4), 8, "x", r),
     "TriEnc(8, with edge features)": lambda r: TriEnc(CONFIG, r),
     "TriEnc(8)": lambda r: TriEnc(PLAIN, r),
     "BiEnc(8)": lambda r: BiEnc(CONFIG, r),
