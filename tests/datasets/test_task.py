@@ -103,7 +103,7 @@ def test_losses_metrics_and_outputs_go_with_the_kind():
         ({"kind": "classes"}, "kind is one of regression, binary, multiclass; found 'classes'"),
         ({"kind": None}, "kind is one of"),
         ({"loss": "huber"}, "loss is l1, mse or rmse; found 'huber'"),
-        ({"metric": "r2"}, "metric is mae; found 'r2'"),
+        ({"metric": "q2"}, "metric is mae, rmse, r2 or spearman; found 'q2'"),
         ({"outputs": 0}, "outputs must be a positive integer; found 0"),
         ({"outputs": 1.0}, "outputs must be a positive integer; found 1.0"),
         ({"scale": (1.0, 2.0)}, r"1 outputs need as many scales, .*; found \(1\.0, 2\.0\)"),

@@ -6,6 +6,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import PlanegraphError
+from .metrics import METRICS
 
 if TYPE_CHECKING:
     from .task import Task
@@ -20,9 +21,9 @@ class Measures(NamedTuple):
 
 
 KINDS = {
-    "regression": Measures(("l1", "mse", "rmse"), ("mae",), ("identity", "sigmoid")),
-    "binary": Measures(("bce",), ("rocauc", "accuracy"), ("identity", "sigmoid")),
-    "multiclass": Measures(("ce",), ("accuracy",), ("identity",)),
+    "regression": Measures(("l1", "mse", "rmse"), tuple(METRICS["regression"]), ("identity", "sigmoid")),
+    "binary": Measures(("bce",), tuple(METRICS["binary"]), ("identity", "sigmoid")),
+    "multiclass": Measures(("ce",), tuple(METRICS["multiclass"]), ("identity",)),
 }
 """The kinds of tasks. Cross entropies read the model's output itself: there the output only says what is kept as the prediction."""
 

@@ -78,6 +78,8 @@ def _check_values(task: Task) -> None:
     """Finite numbers, of a binary task 0 or 1; graphs in no part of the split may have any."""
     y = task.dataset.y
     fits, wanted = ((y == 0) | (y == 1), "0 or 1") if task.kind == "binary" else (np.isfinite(y), "finite")
+    if task.missing:
+        fits |= np.isnan(y)
     if fits.all():
         return
     bad = ~fits.reshape(len(y), -1).all(axis=1)
@@ -98,7 +100,11 @@ def _check_both_classes(task: Task) -> None:
     for title, part, ids in task.parts():
         if part not in _JUDGED or not len(ids):
             continue
-        positive = y[ids].reshape(len(ids), -1).sum(axis=0)
+        here = y[ids].reshape(len(ids), -1)
+        if task.missing:
+            _check_one_defined(task, title, here)
+            continue
+        positive = here.sum(axis=0)
         for column, count in enumerate(positive.astype(int).tolist()):
             if count in (0, len(ids)):
                 of = f" of {task.targets[column]}" if task.targets else f" in column {column} of y" if len(positive) > 1 else ""
@@ -106,3 +112,12 @@ def _check_both_classes(task: Task) -> None:
                     f"task {task.name}: ROC-AUC needs graphs of both classes in {title}; found {count} positive and "
                     f"{len(ids) - count} negative{of}. Choose another split, or metric='accuracy'"
                 )
+
+
+def _check_one_defined(task: Task, title: str, y: np.ndarray) -> None:
+    """Where values may be missing, the figure is the mean over the targets of which both classes occur: there must be one."""
+    if not ((y == 0).any(0) & (y == 1).any(0)).any():
+        raise PlanegraphError(
+            f"task {task.name}: ROC-AUC needs graphs of both classes in {title}, of one target at least; found none. Choose another "
+            "split, or metric='accuracy'"
+        )

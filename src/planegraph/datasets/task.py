@@ -45,6 +45,9 @@ class Task:
         outputs: width of the model's output. output: what is applied to it.
         scale: the metric is divided by this before it is reported; a factor, or one for each target.
         targets: None, or the names of the columns of y if each is to have a model of its own; ``outputs`` is that of one of them.
+        names: of the outputs, for people; None: they are numbered.
+        units: None, or (center, spread) of each output: ``y`` is (value - center) / spread, and figures are given for the values.
+        missing: whether NaN in ``y`` means that a value was not measured: it adds nothing to loss and metric.
         notes: what a reader of the results should know.
         checked: everything is that of a task that was checked, and is not read again.
 
@@ -62,12 +65,15 @@ class Task:
     edge_features: FeatureSizes = None
     kind: Literal["regression", "binary", "multiclass"] = "regression"
     loss: Literal["l1", "mse", "rmse", "bce", "ce"] = "l1"
-    metric: Literal["mae", "rocauc", "accuracy"] = "mae"
+    metric: str = "mae"
     outputs: int = 1
     output: Literal["identity", "sigmoid"] = "identity"
     scale: float | tuple[float, ...] | None = None
     notes: str = ""
     targets: tuple[str, ...] | None = None
+    names: tuple[str, ...] | None = None
+    units: tuple[tuple[float, float], ...] | None = None
+    missing: bool = False
     checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:
@@ -97,6 +103,12 @@ class Task:
             if not folds:
                 raise PlanegraphError(f"task {self.name}: folds must be a list of splits; found none")
             object.__setattr__(self, "folds", folds)
+
+    @property
+    def descriptors(self) -> int:
+        """How many descriptors each graph has."""
+        found = self.dataset.attrs.get("descriptors")
+        return 0 if found is None else found.shape[1]
 
     def by_fold(self) -> list[tuple[int | None, Split]]:
         """All splits with the numbers of their folds; the only one has none, and is empty if the task has no split."""
@@ -132,8 +144,10 @@ class Task:
         features = [None if f is None else [f[0], _listed(f[1])] for f in (self.node_features, self.edge_features)]
         scale = None if self.scale is None else np.asarray(self.scale, float).tolist()
         judged = [self.name, features, self.kind, self.loss, self.metric, self.outputs, self.output, scale, self.targets]
+        judged += [self.names, self.units, self.missing] if self.names or self.units or self.missing else []
         dataset = self.dataset
         arrays = {**dataset.tables, "y": dataset.y, "x": dataset.x, "edge_attr": dataset.edge_attr, "dart_attr": dataset.dart_attr}
+        arrays |= {"descriptors": dataset.attrs.get("descriptors")}
         arrays |= {part.title: part.ids for part in self.parts()}
         found = sha256(json.dumps(judged).encode())
         for name, values in arrays.items():

@@ -279,11 +279,11 @@ def _check_predictions(record: Record) -> None:
 def _metric(record: Record, predicted: np.ndarray, true: np.ndarray) -> tuple[float, float]:
     """The figure that the predictions give, and how far rounding them may have taken it: not at all for an accuracy, as rounding keeps
     signs and classes."""
-    from ..train.metrics import roc_auc
+    from ..datasets.metrics import rocauc
 
     metric = record.result["metric"]
     if metric == "rocauc":
-        return roc_auc(predicted, true), tied_pairs(predicted, true) / 2
+        return rocauc(true, predicted), tied_pairs(predicted, true) / 2
     if metric == "accuracy":
         classes = record.result.get("kind") == "multiclass"
         return float((predicted == true if classes else (predicted > 0) == (true > 0.5)).mean()), 0.0

@@ -82,6 +82,8 @@ class PlanEConfig:
         layers: L; ceil(log2 n) + 1 suffice for completeness on n nodes.
         pos_dim: width of the positional embeddings p_x; even.
         outputs: width of the graph output.
+        units: None, or (center, spread) of each output: what the output MLP gives is multiplied by the spread and added to the center.
+        descriptors: how many numbers of each graph, the batch's ``attrs["descriptors"]``, the output MLP reads beside the sums over nodes.
         neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
         norm: batch or none, after the maps of all MLPs but those of the tree recursions and those that see a row per graph.
         norm_momentum: how far running averages of batch norm move with each batch.
@@ -101,6 +103,8 @@ class PlanEConfig:
     layers: int = 3
     pos_dim: int = 16
     outputs: int = 1
+    descriptors: int = 0
+    units: tuple[tuple[float, float], ...] | None = None
     neighbours: bool = True
     readout: bool = True
     triconnected: bool = True
@@ -124,6 +128,10 @@ class PlanEConfig:
                 )
         for name in ("hidden", "layers", "pos_dim", "outputs"):
             at_least_one(name, getattr(self, name))
+        if self.descriptors != 0:
+            at_least_one("descriptors, unless it is 0,", self.descriptors)
+        if self.units is not None:
+            object.__setattr__(self, "units", _units(self.units, self.outputs))
         if self.pos_dim % 2:
             raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
         for name, allowed in (("norm", Norm), ("pooling", Pooling), ("features", Unread)):
@@ -206,6 +214,16 @@ def _features(name: str, value: Any) -> Features:
     if isinstance(value, Mapping) and set(value) == {"categorical", "continuous"}:
         return Mixed(tuple(value["categorical"]), int(value["continuous"]))
     raise ValueError(f'{name} must be null, {{"categorical": [sizes]}}, {{"continuous": width}} or both; found {value!r}')
+
+
+def _units(units: Any, outputs: int) -> tuple[tuple[float, float], ...]:
+    pairs = tuple(tuple(pair) for pair in units)
+    good = len(pairs) == outputs and all(len(pair) == 2 and all(_is_number(v) and math.isfinite(v) for v in pair) for pair in pairs)
+    if not good or not all(spread > 0 for _, spread in pairs):
+        raise ValueError(
+            f"units must be a pair (center, spread) of numbers for each of {outputs} outputs, spreads above 0; found {units!r}"
+        )
+    return pairs
 
 
 def _is_count(value: Any) -> bool:

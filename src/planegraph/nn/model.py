@@ -1,6 +1,7 @@
 """What PlanE and the baselines have in common: encoders, pooling, readout, checks of the batch, saving and loading.
 
-A model computes h^(1), ..., h^(L) for all nodes; z_G = MLP( || over layers of the sum of h_u^(l) over u in V ), or of the mean.
+A model computes h^(1), ..., h^(L) for all nodes; z_G = MLP( || over layers of the sum of h_u^(l) over u in V ), or of the mean; where
+graphs have descriptors, these are joined to the sums.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class GraphModel(nn.Module):
     def _add_readout(self) -> None:
         """Last, so that the parameters stand in the order of the computation."""
         c = self.config
-        inputs = c.hidden * c.layers
+        inputs = (c.hidden * c.layers, c.descriptors) if c.descriptors else c.hidden * c.layers
         self.readout = MLP(inputs, c.outputs, replicas=self.replicas, hidden=c.hidden, ends=False, dropout=c.dropout_readout)
 
     @classmethod
@@ -101,7 +102,16 @@ class GraphModel(nn.Module):
     def forward(self, batch: Any) -> Tensor:
         """(G, outputs): the outputs of all graphs of a PlanarBatch or of a PyG batch of PlanarData."""
         batch = self.prepare(batch)
-        return self.readout(self._pool(batch))
+        inputs = [self._pool(batch)]
+        if self.config.descriptors:
+            inputs.append(batch.attrs["descriptors"].to(inputs[0].dtype))
+        return self._in_units(self.readout(*inputs))
+
+    def _in_units(self, out: Tensor) -> Tensor:
+        if self.config.units is None:
+            return out
+        center, spread = out.new_tensor(self.config.units).T
+        return out * spread + center
 
     @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
@@ -142,6 +152,7 @@ class GraphModel(nn.Module):
         check_batch(batch, self.replicas, next(self.parameters()).device)
         if self.config.features == "strict":
             self._check_unread(batch)
+        self._check_descriptors(batch)
         if batch.fingerprint is not None:
             self._check_labels(batch)
         return batch
@@ -159,6 +170,16 @@ class GraphModel(nn.Module):
                     f"would ignore: its {setting} is None. {name}.for_data(dataset) makes a model that reads it; to leave it "
                     f'unread, say features="ignore", as in {name}.for_data(dataset, {setting}=None, features="ignore")'
                 )
+
+    def _check_descriptors(self, batch: PlanarBatch) -> None:
+        found, wanted = batch.attrs.get("descriptors"), self.config.descriptors
+        shape = None if found is None else tuple(found.shape)
+        if wanted and (shape is None or shape[-1] != wanted or not found.is_floating_point()):
+            there = "none" if shape is None else f"{shape}, {str(found.dtype).removeprefix('torch.')}"
+            raise InvalidGraphError(
+                f'the model reads {wanted} descriptors of each graph, floats in attrs["descriptors"]; the batch has {there}. Give them '
+                'when packing: attrs={"descriptors": ...}'
+            )
 
     def _check_labels(self, batch: PlanarBatch) -> None:
         found = parse_fingerprint(batch.fingerprint)

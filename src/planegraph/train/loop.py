@@ -17,7 +17,7 @@ from .errors import Stopped
 from .group import Group
 from .log import Display, Log, Record
 from .losses import mean_loss
-from .metrics import mae_by_target
+from .metrics import figures_by_target, mae_by_target
 from .signals import StopWish
 
 CHECKPOINT = "checkpoint.safetensors"
@@ -125,6 +125,10 @@ def final_results(group: Group) -> list[dict[str, Any]]:
         result = {"seed": lane.seed, "fold": lane.fold, "best_epoch": best["epoch"], "val": best["metric"], "test": test["metric"]}
         result |= {"val_loss": best["loss"], "test_loss": test["loss"], "target": lane.target}
         results.append(result if targets is None else result | {"test_by_target": targets})
+    if group.world.first and group.task.names:
+        for part in ("val", "test"):
+            for result, (raw, y) in zip(results, group.predictions(part), strict=True):
+                result.setdefault("figures", {})[part] = figures_by_target(group.task, raw, y)
     return results
 
 

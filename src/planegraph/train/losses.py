@@ -15,14 +15,21 @@ from ..datasets.task import Task
 
 
 def graph_losses(task: Task, raw: Tensor, y: Tensor) -> Tensor:
-    """(..., G): the loss of each graph, given the model's outputs (..., G, outputs); mean over targets."""
+    """(..., G): the loss of each graph, given the model's outputs (..., G, outputs); mean over targets, of which a missing one counts 0."""
     if task.loss == "ce":
         return F.cross_entropy(raw.flatten(0, -2), y.reshape(-1).long(), reduction="none").view(raw.shape[:-1])
     wanted = y.reshape(raw.shape).to(raw.dtype)
+    if not task.missing:
+        return _losses(task, raw, wanted).mean(-1)
+    measured = ~torch.isnan(wanted)
+    return torch.where(measured, _losses(task, raw, torch.where(measured, wanted, 0)), 0).mean(-1)
+
+
+def _losses(task: Task, raw: Tensor, wanted: Tensor) -> Tensor:
     if task.loss == "bce":
-        return F.binary_cross_entropy_with_logits(raw, wanted, reduction="none").mean(-1)
+        return F.binary_cross_entropy_with_logits(raw, wanted, reduction="none")
     error = activate(task, raw) - wanted
-    return (error.abs() if task.loss == "l1" else error.square()).mean(-1)
+    return error.abs() if task.loss == "l1" else error.square()
 
 
 def activate(task: Task, raw: Tensor) -> Tensor:

@@ -24,7 +24,8 @@ def model_class(settings: RunSettings) -> type[nn.GraphModel]:
 def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:
     """All settings of the model, the task's part included."""
     nodes, edges = (features_of_sizes(f) for f in (task.node_features, task.edge_features))
-    return nn.PlanEConfig(node_features=nodes, edge_features=edges, outputs=task.outputs, **settings.model)
+    given = {"outputs": task.outputs, "descriptors": task.descriptors, **settings.model}
+    return nn.PlanEConfig(node_features=nodes, edge_features=edges, **given)
 
 
 def make_models(task: Task, settings: RunSettings, lanes: Sequence[Lane]) -> nn.GraphModel:

@@ -33,6 +33,7 @@ from .log import Silent, TensorBoard, make_display, read_logs, summary_writer
 from .loop import CHECKPOINT, train_group
 from .losses import activate
 from .machine import MACHINE, add_session, machine, read_sessions, session
+from .metrics import in_units
 from .resuming import check_facts, check_lanes, check_log, check_settings
 from .settings import RunSettings, save_settings
 from .signals import StopWish
@@ -219,9 +220,11 @@ def _save_models(group: Group, out: Path) -> None:
     models = [group.model] if len(group.lanes) == 1 else group.model.unstack()
     for lane, model, (raw, y) in zip(group.lanes, models, group.predictions("test"), strict=True):
         folder = place(out, lane.target) / "models" / lane_name(lane.seed, lane.fold)
+        model.config = replace(model.config, units=group.task.units)
         model.save_pretrained(folder)
-        ids = torch.from_numpy(lane.split["test"])
-        save_checkpoint(folder / "test.safetensors", {"id": ids, "predicted": activate(group.task, raw), "true": y}, {})
+        predicted, true = in_units(group.task, activate(group.task, raw)), in_units(group.task, y)
+        tensors = {"id": torch.from_numpy(lane.split["test"]), "predicted": predicted, "true": true}
+        save_checkpoint(folder / "test.safetensors", tensors, {})
 
 
 def _summary_of_all(

@@ -22,7 +22,7 @@ Precision = Literal["float32", "tf32", "bf16", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
 _MOST_SEEDS = 1000  # seeds of one run
-_FROM_TASK = ("node_features", "edge_features", "outputs")
+_FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
 
 
 @dataclass(frozen=True)
