@@ -26,10 +26,11 @@ ATOM_LABELS = ("atomic_number", "charge", "isotope", "hydrogens", "aromatic", "m
 BOND_LABELS = ("type", "stereo")
 STEREO = {name: k for k, name in enumerate(("R", "S", "r", "s", "E", "Z", "e", "z"), 1)}
 """The label of each CIP descriptor; 0 is none, or unknown."""
+ACCEPTS = 1000
+"""Added to the bond type of the dart that leads from the acceptor of a dative bond back to its donor."""
 
 _CIP = "_CIPCode"  # RDKit's name of the property
 _LONGEST = 1_250_000  # steps of the CIP algorithm, about a second
-_ACCEPTS = 1000  # added to the bond type of the dart that leads from the acceptor back to the donor
 
 
 def from_smiles(smiles: str, stereo: bool = True) -> Graph:
@@ -95,7 +96,7 @@ def from_rdkit(mol: Any, stereo: bool = True) -> Graph:
     if not directed.any():
         return Graph._trusted(len(atoms), edges, atoms, kinds)
     darts = np.stack([kinds, kinds], axis=1)
-    darts[:, 1, 0] += _ACCEPTS * directed
+    darts[:, 1, 0] += ACCEPTS * directed
     return Graph._trusted(len(atoms), edges, atoms, None, darts)
 
 

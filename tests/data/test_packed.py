@@ -156,16 +156,19 @@ def test_from_smiles() -> None:
     ds = PackedDataset.from_smiles(["CCO", "[NH4+]", "C1CC1", "N->[Fe]"], y=[1.0, 2.0, 3.0, 4.0])
     ds.check()
     assert (ds.x >= 0).all()
-    assert ds.x[3].tolist()[:2] == [7, 17]
-    assert ds.dart_attr.min() >= 0
-    assert ds.dart_attr.max() < 64
+    assert ds.x[3].tolist() == [7, 6, 1, 5, 1, 1]  # nitrogen, +1, no isotope, 4 hydrogens, not aromatic, no stereocentre
+    assert ds.dart_attr[-1].tolist() == [[5, 1], [6, 1]]  # a dative bond, and back from its acceptor
     pair = ["C[C@H](N)C", "C[C@H](N)O", "C[C@@H](N)O", "F/C=C/F"]
     ds, flat = (PackedDataset.from_smiles(pair, stereo=stereo) for stereo in (True, False))
     ds.check()
-    assert sorted(set(ds.x[:, 6].tolist())) == [0, 1, 2]
-    assert sorted(set(ds.edge_attr[:, 1].tolist())) == [0, 5]
-    assert flat.x[:, 6].max() == flat.edge_attr[:, 1].max() == 0
-    assert (flat.x[:, :6] == ds.x[:, :6]).all()
+    assert sorted(set(ds.x[:, 5].tolist())) == [1, 2, 3]
+    assert sorted(set(ds.edge_attr[:, 1].tolist())) == [1, 6]
+    assert flat.x[:, 5].max() == flat.edge_attr[:, 1].max() == 1
+    assert (flat.x[:, :5] == ds.x[:, :5]).all()
+    rare = PackedDataset.from_smiles(["[Og+9]", "[CH3:7]C", "[2H]C", "[99Tc]", "*C"])
+    assert rare.x.max(0).tolist() == [118, 5, 2, 4, 1, 1]
+    assert rare.x[0].tolist()[:2] == [118, 0]  # a charge that is not listed
+    assert [rare.x[4].tolist(), rare.x[5].tolist()[2], rare.x[6].tolist()[0]] == [[6, 5, 1, 4, 1, 1], 0, 0]
     with pytest.raises(pg.FormatError, match=r"molecule 1: RDKit refuses the SMILES 'C1CC'"):
         PackedDataset.from_smiles(["C", "C1CC"])
     with pytest.raises(pg.FormatError, match="list of SMILES"):

@@ -128,11 +128,11 @@ class PackedDataset:
     def from_smiles(cls, smiles: Iterable[str], y: Any = None, *, stereo: bool = True, **options: Any) -> PackedDataset:
         """Packs molecules; needs RDKit. Options as in :meth:`from_arrays`.
 
-        ``x`` has the columns :data:`planegraph.molecules.ATOM_LABELS`, with ``CHARGE_SHIFT`` added to the charge so that every
-        category counts from 0; ``edge_attr`` has the columns ``BOND_LABELS`` (see smiles.py). Without ``stereo`` mirror images are equal.
+        ``x`` and ``edge_attr`` are categories of a fixed vocabulary (vocabulary.py), so that a model can read any other molecule, too.
+        Without ``stereo`` mirror images are equal.
 
         >>> PackedDataset.from_smiles(["CCO", "c1ccccc1[N+](=O)[O-]"], y=[1.0, 2.0])
-        PackedDataset(2 graphs, 12 nodes, 11 edges, x=int32 x 7, edge_attr=int32 x 2, y=float32 (2,); labels x, edge_attr)
+        PackedDataset(2 graphs, 12 nodes, 11 edges, x=int32 x 6, edge_attr=int32 x 2, y=float32 (2,); labels x, edge_attr)
         """
         from .smiles import read_smiles
 

@@ -1,54 +1,65 @@
-"""SMILES strings as one batch of graphs whose labels are small categories that count from 0.
+"""SMILES strings as one batch of graphs whose labels are the categories of vocabulary.py.
 
-Atoms carry the columns of :data:`planegraph.molecules.ATOM_LABELS` with the charge shifted by ``CHARGE_SHIFT``; bonds carry those of
-``BOND_LABELS``, the type in the direction from the acceptor to the donor of a dative bond plus ``ACCEPTOR_SHIFT``. RDKit reads a molecule
-in some 0.2 ms; the rest is vectorised.
+RDKit reads a molecule in some 0.2 ms; the rest is vectorised.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from ..batch import GraphBatch
 from ..errors import FormatError, InvalidGraphError
-from ..molecules import ATOM_LABELS, from_smiles
+from ..molecules import from_smiles
+from .vocabulary import encode_atoms, encode_bonds
 
-CHARGE_SHIFT = 16
-"""Added to formal charges; RDKit holds them in a signed byte, and real ones are within -4..+8."""
 
-ACCEPTOR_SHIFT = 32
-"""Added to the bond type of the dart from the acceptor of a dative bond back to its donor; bond types are 0..21."""
+class Molecules(NamedTuple):
+    """Molecules that could be read, where they stood in the input, and why the others could not."""
 
-_LABEL_SHIFT = 1000  # what molecules.py adds there
+    batch: GraphBatch
+    positions: np.ndarray
+    problems: dict[int, str]
 
 
 def read_smiles(smiles: Iterable[str], stereo: bool = True) -> GraphBatch:
     """The molecules as a batch, with or without stereochemistry; an error names the position of the string.
 
-    >>> read_smiles(["CO", "[Na+].[Cl-]"]).node_labels[:, 1].tolist()
-    [16, 16, 17, 15]
+    >>> read_smiles(["CO", "[Na+].[Cl-]"]).node_labels[:, 0].tolist()
+    [6, 8, 11, 17]
     """
     if isinstance(smiles, str):
         raise FormatError("from_smiles takes a list of SMILES; found one string")
-    batch = GraphBatch.from_graphs([_molecule(i, text, stereo) for i, text in enumerate(smiles)])
-    nodes = batch.node_labels
-    if nodes is not None:
-        nodes = nodes.copy()
-        nodes[:, ATOM_LABELS.index("charge")] += CHARGE_SHIFT
-    return GraphBatch._trusted(
-        batch.node_ptr, batch.edge_ptr, batch.edges, nodes, _bonds(batch.edge_labels), _bonds(batch.dart_labels)
+    found = read_all_smiles(smiles, stereo)
+    for position, reason in found.problems.items():
+        raise FormatError(f"molecule {position}: {reason}")
+    return found.batch
+
+
+def read_all_smiles(smiles: Iterable[str], stereo: bool = True) -> Molecules:
+    """The same for input of which some may be unreadable.
+
+    >>> found = read_all_smiles(["CO", "C1CC", "N"])
+    >>> len(found.batch), found.positions.tolist(), list(found.problems)
+    (2, [0, 2], [1])
+    """
+    graphs, positions, problems = [], [], {}
+    for position, text in enumerate(smiles):
+        try:
+            graphs.append(from_smiles(text, stereo))
+            positions.append(position)
+        except (FormatError, InvalidGraphError) as error:
+            problems[position] = str(error)
+    batch = GraphBatch.from_graphs(graphs)
+    atoms, bonds, darts = batch.node_labels, batch.edge_labels, batch.dart_labels
+    batch = GraphBatch._trusted(
+        batch.node_ptr,
+        batch.edge_ptr,
+        batch.edges,
+        None if atoms is None else encode_atoms(atoms).astype(np.int64),
+        None if bonds is None else encode_bonds(bonds).astype(np.int64),
+        None if darts is None else encode_bonds(darts).astype(np.int64),
     )
-
-
-def _molecule(i: int, text: Any, stereo: bool) -> Any:
-    try:
-        return from_smiles(text, stereo)
-    except (FormatError, InvalidGraphError) as error:
-        raise type(error)(f"molecule {i}: {error}") from None
-
-
-def _bonds(kinds: np.ndarray | None) -> np.ndarray | None:
-    return None if kinds is None else np.where(kinds >= _LABEL_SHIFT, kinds - _LABEL_SHIFT + ACCEPTOR_SHIFT, kinds)
+    return Molecules(batch, np.array(positions, np.int64), problems)

@@ -1,0 +1,269 @@
+"""The yardsticks that chemists use today, on the small molecule sets and splits of benchmarks/small.py.
+
+    python benchmarks/chem.py --out results.jsonl                                         # every tool on every set and split
+    python benchmarks/chem.py --out results.jsonl --tools chemprop --sets esol --splits random0 scaffold0
+    python benchmarks/chem.py --out results.jsonl --table                                 # what the file holds, as markdown
+
+A run is one tool, set, split and seed, and appends one line to the file; runs that the file already holds are skipped, so a benchmark can
+be interrupted and resumed. Regression is scored by the test RMSE in the file's units, classification by the test ROC-AUC. The tools:
+
+- ``chemprop``: a directed message passing network, by its own command line and with its defaults: 50 epochs, the weights of the epoch with
+  the lowest validation loss. The seed goes to ``--pytorch-seed`` and ``--data-seed``.
+- ``chemprop-rdkit``: the same with ``--molecule-featurizers rdkit_2d``. Chemprop standardises these and reads a missing one as 0.
+- ``lightgbm``: RDKit's descriptors and LightGBM's default parameters, except for the number of trees: up to 1,000, until the validation
+  loss (squared error or log loss) has not improved for 50 of them; the best number is kept. It draws nothing at random: seeds agree.
+- ``forest``: Morgan fingerprints (radius 2, 2,048 bits) and a random forest of 500 trees with scikit-learn's defaults. It has no use for
+  the validation part.
+
+A molecule that a tool cannot read is left out of its training and counted in ``left_out``. In the test part it is predicted as the training
+mean, so that all tools are scored on the same molecules. Everything runs on one thread. The seconds include the computation of descriptors
+and fingerprints, which is done once per set, and, for chemprop, the start of its process.
+
+Needs ``pip install chemprop==2.3.1 lightgbm==4.7.0 scikit-learn rdkit``, in an environment of its own; planegraph is not needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import itertools
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from lightgbm import LGBMClassifier, LGBMRegressor, early_stopping
+from rdkit import Chem, RDLogger
+from rdkit.Chem import Descriptors
+from rdkit.Chem.rdFingerprintGenerator import GetMorganGenerator
+from scipy.sparse import csr_matrix
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.metrics import roc_auc_score
+
+SETS = ("freesolv", "esol", "lipo", "bace", "bbbp")
+CLASSES = ("bace", "bbbp")  # the others are regression
+SPLITS = ("random0", "random1", "random2", "scaffold0", "scaffold1", "scaffold2")
+KEY = ("tool", "set", "split", "seed")
+PACKAGES = ("chemprop", "torch", "lightgbm", "scikit-learn", "rdkit")
+
+
+class SmallSet:
+    """One CSV file and the molecules that RDKit reads from it; ``None`` where it reads none."""
+
+    def __init__(self, path: Path) -> None:
+        with path.open(newline="") as file:
+            self.rows = list(csv.DictReader(file))
+        self.name = path.stem
+        self.target = np.array([float(row["target"]) for row in self.rows])
+        self.classes = self.name in CLASSES
+        self.molecules = [Chem.MolFromSmiles(row["smiles"]) for row in self.rows]
+        self.parsed = np.array([molecule is not None for molecule in self.molecules])
+
+    def part(self, split: str, name: str) -> np.ndarray:
+        """Which molecules are in the part train, val or test, as a mask."""
+        return np.array([row[split] == name for row in self.rows])
+
+    def score(self, split: str, predicted: np.ndarray) -> float:
+        """RMSE or ROC-AUC of the test part, of predictions for all molecules."""
+        test = self.part(split, "test")
+        truth, predicted = self.target[test], predicted[test]
+        if not np.isfinite(predicted).all():
+            raise ValueError(f"{np.sum(~np.isfinite(predicted))} of {len(predicted)} predictions are not finite")
+        return float(roc_auc_score(truth, predicted) if self.classes else np.sqrt(np.mean((truth - predicted) ** 2)))
+
+
+def clock() -> np.ndarray:
+    """CPU seconds of this process and of its finished children, and wall seconds."""
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return np.array([sum(u.ru_utime + u.ru_stime for u in used), time.perf_counter()])
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What a tool sees of a set: a row for each molecule, which of them it can read, and what the rows cost."""
+
+    matrix: np.ndarray
+    readable: np.ndarray
+    seconds: np.ndarray
+
+
+def featurised(data: SmallSet, size: int, featurise: Callable[[Any], Any]) -> Inputs:
+    """A row of features for each molecule; NaN for those that RDKit does not read."""
+    begin = clock()
+    matrix = np.full((len(data.rows), size), np.nan)
+    for row, molecule in zip(matrix, data.molecules, strict=True):
+        if molecule is not None:
+            row[:] = featurise(molecule)
+    return Inputs(matrix, data.parsed, clock() - begin)
+
+
+@cache
+def descriptors(data: SmallSet) -> Inputs:
+    """All descriptors of RDKit; NaN for those that it cannot compute."""
+    compute = partial(Descriptors.CalcMolDescriptors, missingVal=np.nan, silent=True)
+    return featurised(data, len(Descriptors.descList), lambda molecule: list(compute(molecule).values()))
+
+
+@cache
+def fingerprints(data: SmallSet) -> Inputs:
+    """Morgan fingerprints."""
+    return featurised(data, 2048, GetMorganGenerator(radius=2, fpSize=2048).GetFingerprintAsNumPy)
+
+
+@dataclass(frozen=True)
+class Job:
+    """Train on the readable molecules of one split, and predict those of its test part in the order of the file."""
+
+    data: SmallSet
+    inputs: Inputs
+    split: str
+    seed: int
+
+    def part(self, name: str) -> np.ndarray:
+        """The readable molecules of the part train, val or test, as a mask."""
+        return self.data.part(self.split, name) & self.inputs.readable
+
+
+def lightgbm(job: Job) -> np.ndarray:
+    x, y = np.where(np.isfinite(job.inputs.matrix), job.inputs.matrix, np.nan), job.data.target
+    train, val, test = (job.part(name) for name in ("train", "val", "test"))
+    make = LGBMClassifier if job.data.classes else LGBMRegressor
+    model = make(n_estimators=1000, n_jobs=1, random_state=job.seed, verbosity=-1)
+    model.fit(x[train], y[train], eval_X=x[val], eval_y=y[val], callbacks=[early_stopping(50, verbose=False)])
+    return model.predict_proba(x[test])[:, 1] if job.data.classes else model.predict(x[test])
+
+
+def forest(job: Job) -> np.ndarray:
+    x = csr_matrix(np.nan_to_num(job.inputs.matrix))  # as a dense array it would take twice the time
+    train, test = job.part("train"), job.part("test")
+    make = RandomForestClassifier if job.data.classes else RandomForestRegressor
+    model = make(n_estimators=500, n_jobs=1, random_state=job.seed).fit(x[train], job.data.target[train])
+    return model.predict_proba(x[test])[:, 1] if job.data.classes else model.predict(x[test])
+
+
+def only_smiles(data: SmallSet) -> Inputs:
+    """Chemprop featurises the molecules itself."""
+    return Inputs(np.empty((len(data.rows), 0)), data.parsed, np.zeros(2))
+
+
+def smiles_with_descriptors(data: SmallSet) -> Inputs:
+    """Chemprop uses descriptors in float32, where one that is too large makes the loss NaN."""
+    too_large = np.abs(descriptors(data).matrix) > np.finfo(np.float32).max
+    return replace(only_smiles(data), readable=data.parsed & ~too_large.any(axis=1))
+
+
+def chemprop(job: Job, *options: str) -> np.ndarray:
+    data, readable = job.data, job.inputs.readable
+    with tempfile.TemporaryDirectory() as folder:
+        table = Path(folder) / f"{data.name}.csv"
+        with table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, data.rows[0].keys())
+            writer.writeheader()
+            writer.writerows(itertools.compress(data.rows, readable))
+        command = [Path(sys.executable).with_name("chemprop"), "train", "--data-path", table, "--output-dir", folder]
+        command += ["--smiles-columns", "smiles", "--target-columns", "target", "--splits-column", job.split]
+        command += ["--task-type", "classification", "--metrics", "roc"] if data.classes else ["--metrics", "rmse"]
+        command += ["--pytorch-seed", str(job.seed), "--data-seed", str(job.seed)]
+        command += ["--accelerator", "cpu", "--num-workers", "0", *options]
+        threads = {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+        subprocess.run(command, cwd=folder, env=os.environ | threads, check=True, text=True, capture_output=True)
+        with (Path(folder) / "model_0" / "test_predictions.csv").open(newline="") as file:
+            written = list(csv.DictReader(file))
+    if [row["smiles"] for row in written] != [row["smiles"] for row in itertools.compress(data.rows, job.part("test"))]:
+        raise ValueError("the predictions of chemprop are not those of the test molecules in order")
+    return np.array([float(row["target"] or "nan") for row in written])
+
+
+TOOLS: dict[str, tuple[Callable[[SmallSet], Inputs], Callable[[Job], np.ndarray]]] = {
+    "lightgbm": (descriptors, lightgbm),
+    "forest": (fingerprints, forest),
+    "chemprop": (only_smiles, chemprop),
+    "chemprop-rdkit": (smiles_with_descriptors, lambda job: chemprop(job, "--molecule-featurizers", "rdkit_2d")),
+}
+
+
+def measured(tool: str, data: SmallSet, split: str, seed: int) -> dict[str, Any]:
+    """The result of one run."""
+    prepare, predict = TOOLS[tool]
+    job = Job(data, prepare(data), split, seed)
+    begin = clock()
+    predicted = np.full(len(data.rows), data.target[job.part("train")].mean())
+    predicted[job.part("test")] = predict(job)
+    cpu, wall = (clock() - begin + job.inputs.seconds).round(2).tolist()
+    left_out = int(np.sum(~job.inputs.readable))
+    return {"test": data.score(split, predicted), "cpu_seconds": cpu, "wall_seconds": wall, "left_out": left_out}
+
+
+def run_missing(arguments: argparse.Namespace, done: set[tuple[str, str, str, int]]) -> bool:
+    """Run what is not done yet; whether all of it went well. A run that fails is reported and left to the next call."""
+    print(*(f"{package} {version(package)}" for package in PACKAGES), sep=", ", flush=True)
+    read = cache(lambda name: SmallSet(arguments.data / "small" / f"{name}.csv"))
+    well = True
+    for run in itertools.product(arguments.tools, arguments.sets, arguments.splits, range(arguments.seeds)):
+        if run in done:
+            continue
+        tool, name, split, seed = run
+        try:
+            result = measured(tool, read(name), split, seed)
+        except (subprocess.CalledProcessError, ValueError) as error:
+            print("failed:", *run, error, (getattr(error, "stderr", None) or "")[-2000:], file=sys.stderr, flush=True)
+            well = False
+            continue
+        with arguments.out.open("a") as file:
+            file.write(json.dumps(dict(zip(KEY, run, strict=True)) | result) + "\n")
+        print(*run, "{test:.4f}, {cpu_seconds:.1f} s of CPU, {left_out} molecules left out".format(**result), flush=True)
+    return well
+
+
+def print_table(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
+    """Markdown: the mean over the runs of each kind of split, and of each split."""
+
+    def mean(name: str, some: list[dict[str, Any]], digits: int = 3) -> str:
+        return f"{np.mean([row[name] for row in some]):.{digits}f}" if some else ""
+
+    print("| set | tool | random | scaffold |", *(f"{split} |" for split in SPLITS), "CPU s a run | left out |")
+    print("|---|---|" + "--:|" * (len(SPLITS) + 4))
+    for name, tool in itertools.product(arguments.sets, arguments.tools):
+        runs = [row for row in rows if (row["set"], row["tool"]) == (name, tool)]
+        if not runs:
+            continue
+        cells = [f"{name}, {'ROC-AUC' if name in CLASSES else 'RMSE'}", tool]
+        for kind in ("random", "scaffold"):
+            some = [row for row in runs if row["split"].startswith(kind)]
+            done = len({row["split"] for row in some})
+            cells.append(mean("test", some) + (f" ({done} of 3)" if 0 < done < 3 else ""))
+        cells += [mean("test", [row for row in runs if row["split"] == split]) for split in SPLITS]
+        print("|", " | ".join([*cells, mean("cpu_seconds", runs, 0), str(runs[0]["left_out"])]), "|")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, required=True, help="the results, a JSON object per line")
+    for option, known in (("tools", tuple(TOOLS)), ("sets", SETS), ("splits", SPLITS)):
+        parser.add_argument(f"--{option}", nargs="+", choices=known, default=known, help="all by default")
+    parser.add_argument("--seeds", type=int, default=1, help="seeds per split")
+    parser.add_argument("--data", type=Path, default=os.environ.get("PLANEGRAPH_DATA"), help="the folder that holds small/")
+    parser.add_argument("--table", action="store_true", help="run nothing; print the results as a markdown table")
+    arguments = parser.parse_args()
+    rows = [json.loads(line) for line in arguments.out.read_text().splitlines()] if arguments.out.exists() else []
+    if arguments.table:
+        print_table(rows, arguments)
+        return 0
+    if arguments.data is None:
+        parser.error("say where the data are: --data FOLDER, or the variable PLANEGRAPH_DATA")
+    RDLogger.DisableLog("rdApp.*")
+    return 0 if run_missing(arguments, {tuple(row[name] for name in KEY) for row in rows}) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
