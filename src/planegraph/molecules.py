@@ -43,7 +43,7 @@ def from_smiles(smiles: str, stereo: bool = True) -> Graph:
     >>> [pg.is_isomorphic(from_smiles(left, stereo=s), from_smiles(right, stereo=s)) for s in (True, False)]
     [False, True]
     """
-    chem = _rdkit()
+    chem = rdkit()
     from rdkit import rdBase
 
     if not isinstance(smiles, str):
@@ -64,7 +64,7 @@ def from_rdkit(mol: Any, stereo: bool = True) -> Graph:
     >>> from_rdkit(Chem.MolFromSmiles("c1ccccc1"))
     Graph(6 nodes, 6 edges, node_labels=int64 x 7, edge_labels=int64 x 2)
     """
-    chem = _rdkit()
+    chem = rdkit()
     if not isinstance(mol, chem.Mol):
         raise InvalidGraphError(f"expected an RDKit molecule; found {type(mol).__name__}")
     if mol.NeedsUpdatePropertyCache():
@@ -119,7 +119,8 @@ def _descriptors(chem: Any, mol: Any, doubles: np.ndarray) -> tuple[np.ndarray, 
     return of_atoms, np.array(of_bonds, np.int64)
 
 
-def _rdkit() -> Any:
+def rdkit() -> Any:
+    """``rdkit.Chem``, or an error that says how to get it."""
     try:
         from rdkit import Chem
     except ImportError:

@@ -1,4 +1,7 @@
-"""``planegraph train TASK``: trains a model by typed settings, all seeds, folds and targets together, and prints the test figures."""
+"""``planegraph train TASK``: trains a model by typed settings, all seeds, folds and targets together, and prints the test figures.
+
+The task is a benchmark by name, or a file with molecules and targets.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +25,12 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser = commands.add_parser(
         "train",
         help="train a model on a task",
-        description="Train a model. Settings come from a YAML file and --set; the run is kept in a folder and can be resumed. "
-        "Several processes: torchrun --nproc-per-node K -m planegraph train ...",
+        description="Train a model on a benchmark, or on a file with molecules and targets. Settings come from a YAML file and --set; the "
+        "run is kept in a folder and can be resumed. Several processes: torchrun --nproc-per-node K -m planegraph train ...",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("task", metavar="TASK", help="the name of a dataset (see planegraph datasets)")
+    parser.add_argument("task", metavar="TASK", help="a benchmark (see planegraph datasets), or a CSV, TSV, Parquet or SDF file")
     parser.add_argument("--config", metavar="FILE", help="YAML file with settings; without it, the defaults")
     add_overrides(parser, "settings, as in --set model.hidden=128 train.lr=0.001")
     parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
@@ -37,7 +40,26 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     add_device(parser)
     parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard's event files into DIR/tensorboard")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    _add_molecules(parser)
     parser.set_defaults(run=run)
+
+
+def _add_molecules(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("files with molecules", "All of it is found where it can be, and said.")
+    group.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES")
+    group.add_argument("--targets", metavar="A,B", help="the columns to learn; some values may be missing")
+    group.add_argument("--task", dest="kind", choices=("regression", "classification", "multiclass"), help="what the targets are")
+    group.add_argument("--metric", help="what chooses the epoch (default: rmse, rocauc or accuracy)")
+    group.add_argument("--split", default="random", help="random, scaffold, or column:NAME with train, val, test (default: random)")
+    group.add_argument("--folds", metavar="K", type=int, help="K splits, each molecule tested once")
+    group.add_argument("--ensemble", metavar="K", type=int, default=1, help="train K models that predict together")
+    group.add_argument("--no-stereo", action="store_true", help="mirror images are equal")
+    group.add_argument(
+        "--descriptors",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="read RDKit's descriptors beside the graph (default: up to 5,000 molecules)",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,6 +68,8 @@ def run(args: argparse.Namespace) -> int:
     from ..train.run import runs_of
     from ..train.tasks import task_of
 
+    if _is_file(args.task):
+        return _run_molecules(args)
     try:
         check_device(args.device)
         settings = _settings(args)
@@ -65,6 +89,65 @@ def run(args: argparse.Namespace) -> int:
         for folder, of_target in runs_of(out, result):
             sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
     return 0
+
+
+def _is_file(task: str) -> bool:
+    """Whether it names a file: benchmarks have names without dots and slashes."""
+    return "." in task or os.sep in task
+
+
+def _run_molecules(args: argparse.Namespace) -> int:
+    from ..datasets.molecule_task import MoleculeOptions, read_molecule_task
+    from ..train.errors import DivergedError, Stopped
+    from ..train.molecules import SKIPPED, molecule_settings, train_molecules
+
+    if args.config:
+        raise UsageError("--config is for benchmarks; a file with molecules takes --set")
+    out = args.out or os.path.join("runs", os.path.basename(args.task).split(".")[0])
+    kind = "binary" if args.kind == "classification" else args.kind
+    targets = None if args.targets is None else tuple(name.strip() for name in args.targets.split(","))
+    try:
+        check_device(args.device)
+        options = MoleculeOptions(
+            args.smiles, targets, kind, args.metric, args.split, args.folds, not args.no_stereo, args.descriptors
+        )
+        found = read_molecule_task(args.task, options)
+        for note in found.notes:
+            complain(note)
+        settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
+        result = train_molecules(found, settings, out, show=not args.quiet, device=args.device, tensorboard=args.tensorboard)
+    except FileNotFoundError:
+        raise UsageError(f"{args.task}: there is no such file") from None
+    except Stopped as stop:
+        complain(f"{stop}: the same command continues", stop.alike)
+        return 128 + (stop.signal or 2)
+    except DivergedError as error:
+        complain(f"diverged: {error}", error.alike)
+        return 3
+    except PlanegraphError as error:
+        raise UsageError(str(error), error.alike) from None
+    sys.stdout.write(molecule_summary(result, out) + _report(out))
+    if found.skipped:
+        complain(f"{len(found.skipped):,} rows were skipped: {os.path.join(out, SKIPPED)} says which, and why")
+    return 0
+
+
+def molecule_summary(result: dict[str, Any], out: str) -> str:
+    """The figures of the ensemble on validation and test, a line for each target and metric."""
+    from ..datasets.metrics import metrics_of
+
+    ensemble, titles = result["ensemble"], metrics_of(result["kind"])
+    lines = [f"{result['task']}: {len(result['lanes'])} models, {result['seconds']:.0f} s on {result['device']}"]
+    for target, figures in ensemble["test"].items():
+        for name, value in figures.items():
+            val = ensemble["val"][target][name]
+            texts = ["undefined" if v is None else f"{v:.4g}" for v in (value, val)]
+            lines.append(f"{target}, {titles[name].title}: test {texts[0]}, validation {texts[1]}")
+        interval = ensemble.get("intervals", {}).get(target, {})
+        if interval.get("half_width") is not None:
+            share, covered = ensemble["intervals"]["coverage"], interval["test_coverage"]
+            lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}, which cover {covered:.0%} of test")
+    return "\n".join([*lines, f"kept in {out}; planegraph predict {out} FILE -o OUT.csv"]) + "\n"
 
 
 def summary(result: dict[str, Any], out: str) -> str:

@@ -276,6 +276,10 @@ class PackedDataset:
         """The same graphs with other targets, a row each; everything else is shared."""
         return self._with(y=as_targets(y, len(self), "y"))
 
+    def with_attrs(self, **attrs: Any) -> PackedDataset:
+        """The same graphs with more arrays that have a row for each graph."""
+        return self._with(attrs={**self.attrs, **{name: as_targets(values, len(self), name) for name, values in attrs.items()}})
+
     def with_returns(self, steps: int) -> PackedDataset:
         """The same graphs with probabilities that a random walk is back after 1 to ``steps`` steps as further columns of ``x``, which are
         all floats then; see returns.py. A model reads them as :class:`planegraph.nn.Mixed` if the columns before were categories.
@@ -289,7 +293,7 @@ class PackedDataset:
         returns = SCALE * return_probabilities(self.tables, steps)
         return self._with(x=returns if self.x is None else np.concatenate([self.x, returns], 1, dtype=np.float32))
 
-    def _with(self, **features: np.ndarray) -> PackedDataset:
+    def _with(self, **features: Any) -> PackedDataset:
         labels = {"node_labels": self.node_labels, "edge_labels": self.edge_labels}
         return PackedDataset(self.tables, replace(self.features, **features), **labels, skipped=self.skipped, file=self.file)
 

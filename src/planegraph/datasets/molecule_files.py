@@ -39,6 +39,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import FormatError, MissingDependencyError
+from ..molecules import rdkit
 
 SMILES = "smiles"
 """The column of the molecules in SDF and SMILES files."""
@@ -508,14 +509,6 @@ def _ending(path: Path) -> str:
     """The ending that gives the format, in lower case, without ``.gz``; Parquet is never gzipped."""
     inner = Path(path.stem).suffix.lower() if _gzipped(path) else path.suffix.lower()
     return "" if _gzipped(path) and _FORMATS.get(inner) is _ParquetTable else inner
-
-
-def rdkit() -> Any:
-    """RDKit's ``Chem``; :class:`MissingDependencyError` if it is not installed."""
-    try:
-        return import_module("rdkit.Chem")
-    except ImportError:
-        raise MissingDependencyError("molecules need RDKit: pip install planegraph[chem]") from None
 
 
 def _quiet() -> Any:

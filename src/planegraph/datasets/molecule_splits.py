@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError, PlanegraphError
-from .molecule_files import rdkit
+from ..molecules import rdkit
 
 PARTS = ("train", "val", "test")
 """The parts of a split, as in ``datasets.raw.SPLITS``, which needs PyTorch."""

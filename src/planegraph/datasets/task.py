@@ -47,6 +47,7 @@ class Task:
         targets: None, or the names of the columns of y if each is to have a model of its own; ``outputs`` is that of one of them.
         names: of the outputs, for people; None: they are numbered.
         units: None, or (center, spread) of each output: ``y`` is (value - center) / spread, and figures are given for the values.
+        seen: None, or the categories of each column of "x" and "edge_attr" that occur in training: others keep embeddings of 0.
         missing: whether NaN in ``y`` means that a value was not measured: it adds nothing to loss and metric.
         notes: what a reader of the results should know.
         checked: everything is that of a task that was checked, and is not read again.
@@ -74,6 +75,7 @@ class Task:
     names: tuple[str, ...] | None = None
     units: tuple[tuple[float, float], ...] | None = None
     missing: bool = False
+    seen: Mapping[str, Sequence[Sequence[int]]] | None = None
     checked: InitVar[bool] = False
 
     def __post_init__(self, checked: bool) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 
@@ -37,5 +37,22 @@ def make_models(task: Task, settings: RunSettings, lanes: Sequence[Lane]) -> nn.
             models.append(model_class(settings)(config))
         except ValueError as error:  # a model that cannot do with the task's features
             raise SettingsError(f"model_class {settings.model_class} on {task.name}: {error}") from None
+        if task.seen is not None:
+            forget_unseen(models[-1], task.seen)
     model = models[0] if len(models) == 1 else model_class(settings).stack(models)
     return model.double() if settings.train.precision == "float64" else model
+
+
+@torch.no_grad()
+def forget_unseen(model: nn.GraphModel, seen: Mapping[str, Sequence[Sequence[int]]]) -> None:
+    """Embeddings of categories that training never sees start as 0, and stay that: then they add nothing, instead of noise.
+
+    Args:
+        seen: the categories of each column of x and of edge_attr that occur in training.
+    """
+    for encoder, columns in ((model.node_encoder, seen["x"]), (model.edge_encoder, seen["edge_attr"])):
+        encoder = getattr(encoder, "categorical", encoder)
+        for table, categories in zip(getattr(encoder, "tables", ()), columns, strict=True):
+            unseen = torch.ones(len(table), dtype=torch.bool)
+            unseen[list(categories)] = False
+            table[unseen] = 0

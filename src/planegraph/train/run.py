@@ -222,9 +222,18 @@ def _save_models(group: Group, out: Path) -> None:
         folder = place(out, lane.target) / "models" / lane_name(lane.seed, lane.fold)
         model.config = replace(model.config, units=group.task.units)
         model.save_pretrained(folder)
-        predicted, true = in_units(group.task, activate(group.task, raw)), in_units(group.task, y)
-        tensors = {"id": torch.from_numpy(lane.split["test"]), "predicted": predicted, "true": true}
-        save_checkpoint(folder / "test.safetensors", tensors, {})
+        _save_predictions(group.task, lane, folder, "test", raw, y)
+    if group.task.names is not None:
+        for lane, (raw, y) in zip(group.lanes, group.predictions("val"), strict=True):
+            folder = place(out, lane.target) / "models" / lane_name(lane.seed, lane.fold)
+            _save_predictions(group.task, lane, folder, "val", raw, y)
+
+
+def _save_predictions(task: Task, lane: Lane, folder: Path, part: str, raw: torch.Tensor, y: torch.Tensor) -> None:
+    predicted, true = in_units(task, activate(task, raw)), in_units(task, y)
+    save_checkpoint(
+        folder / f"{part}.safetensors", {"id": torch.from_numpy(lane.split[part]), "predicted": predicted, "true": true}, {}
+    )
 
 
 def _summary_of_all(

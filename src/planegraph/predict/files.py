@@ -1,0 +1,173 @@
+"""Predictions for whole files: a table in, the same table with more columns out, a chunk of rows at a time.
+
+The new file is written beside its place and moved there when it is complete: nobody finds half of it.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple, TextIO
+
+import numpy as np
+
+from ..datasets.metrics import figures
+from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets
+from ..errors import FormatError
+from .predictor import Predictions, Predictor
+
+_ROWS = 2048
+PROBLEM, UNSEEN = "problem", "unseen"
+
+
+class Counts(NamedTuple):
+    """Rows that were read, and those of them that could not be predicted."""
+
+    rows: int
+    problems: int
+
+
+def predict_file(
+    predictor: Predictor,
+    source: str | PathLike[str],
+    target: str | PathLike[str],
+    smiles: str | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Counts:
+    """Writes the columns of ``source``, in their order, and the predictions beside them.
+
+    Args:
+        smiles: the column with the SMILES; by default that of the training table, or the one that looks like it.
+        progress: called with the number of rows of each chunk that is done.
+    """
+    table = open_table(source)
+    column = smiles_column(table, predictor, smiles)
+    new = new_columns(predictor)
+    taken = [name for name in new if name in table.columns]
+    if taken:
+        raise FormatError(
+            f"{table.path} already has the column {', '.join(taken)}, which predictions are written to; rename it there"
+        )
+    rows, problems = 0, 0
+    with _replacing(Path(fspath(target))) as file:
+        writer = csv.writer(file, delimiter="\t" if ".tsv" in Path(fspath(target)).suffixes else ",", lineterminator="\n")
+        writer.writerow([*table.columns, *new])
+        for chunk in table.chunks(_ROWS):
+            found = predictor(chunk.values[column])
+            reasons = {**found.problems, **chunk.problems}
+            cells = prediction_cells(predictor, found, reasons)
+            kept = zip(*(chunk.values[name] for name in table.columns), strict=True)
+            writer.writerows([*old, *more] for old, more in zip(kept, cells, strict=True))
+            rows, problems = rows + len(chunk), problems + len(reasons)
+            if progress is not None:
+                progress(len(chunk))
+    return Counts(rows, problems)
+
+
+def smiles_column(table: MoleculeTable, predictor: Predictor, named: str | None) -> str:
+    """The named column, that of the training table if there is one, or the one that looks like it."""
+    trained_on = predictor.schema.smiles
+    return find_smiles_column(table, named or (trained_on if trained_on in table.columns else None))
+
+
+def new_columns(predictor: Predictor) -> list[str]:
+    """The names of the columns that predictions are written to."""
+    names = []
+    for k, target in enumerate(predictor.schema.targets):
+        names.append(f"predicted_{target}")
+        if predictor.schema.kind != "multiclass" and len(predictor.models) > 1:
+            names.append(f"predicted_{target}_std")
+        if predictor.schema.kind == "regression" and predictor.half_widths[k] is not None:
+            names += [f"predicted_{target}_low", f"predicted_{target}_high"]
+    names += [f"probability_{name}" for name in predictor.schema.classes]
+    return [*names, UNSEEN, PROBLEM]
+
+
+def prediction_cells(predictor: Predictor, found: Predictions, problems: dict[int, str]) -> Iterator[list[str]]:
+    """The cells of each row; empty where there is no prediction, with the reason in the last."""
+    width = len(new_columns(predictor))
+    for row, (mean, spread) in enumerate(zip(found.mean.tolist(), found.spread.tolist(), strict=True)):
+        if row in problems:
+            yield [""] * (width - 1) + [problems[row]]
+        else:
+            yield [*_numbers(predictor, mean, spread), found.unseen.get(row, ""), ""]
+
+
+def _numbers(predictor: Predictor, mean: Sequence[float], spread: Sequence[float]) -> Iterator[str]:
+    schema = predictor.schema
+    if schema.kind == "multiclass":
+        yield schema.classes[int(np.argmax(mean))]
+        yield from (f"{value:.6g}" for value in mean)
+        return
+    for value, deviation, half in zip(mean, spread, predictor.half_widths, strict=True):
+        yield f"{value:.7g}"
+        if len(predictor.models) > 1:
+            yield f"{deviation:.4g}"
+        if schema.kind == "regression" and half is not None:
+            yield from (f"{value - half:.7g}", f"{value + half:.7g}")
+
+
+class Evaluation(NamedTuple):
+    """All metrics of each target, and the rows that were read and could not be."""
+
+    figures: dict[str, dict[str, float]]
+    counts: Counts
+
+
+def evaluate_file(predictor: Predictor, source: str | PathLike[str], smiles: str | None = None) -> Evaluation:
+    """Compares predictions with the targets that the file has."""
+    table = open_table(source)
+    column, schema = smiles_column(table, predictor, smiles), predictor.schema
+    missing = [name for name in schema.targets if name not in table.columns]
+    if missing:
+        raise FormatError(f"{table.path} lacks the target {', '.join(missing)}; its columns are {', '.join(table.columns)}")
+    true, predicted, rows, problems = [], [], 0, 0
+    for chunk in table.chunks(_ROWS):
+        found = predictor(chunk.values[column])
+        good = [row for row in range(len(chunk)) if row not in found.problems and row not in chunk.problems]
+        true.append(_truth(predictor, table, chunk)[good])
+        predicted.append(found.mean[good])
+        rows, problems = rows + len(chunk), problems + len(chunk) - len(good)
+    if not rows or rows == problems:
+        raise FormatError(f"{table.path}: none of {rows} rows can be predicted")
+    y, p = np.concatenate(true), np.concatenate(predicted)
+    if schema.kind == "multiclass":
+        return Evaluation({schema.targets[0]: figures(schema.kind, y[:, 0].astype(int), p)}, Counts(rows, problems))
+    found = {name: figures(schema.kind, y[:, k], p[:, k]) for k, name in enumerate(schema.targets)}
+    return Evaluation(found, Counts(rows, problems))
+
+
+def _truth(predictor: Predictor, table: MoleculeTable, chunk: Rows) -> np.ndarray:
+    """(rows, targets); the number of its class for a multiclass target, -1 where it is missing."""
+    try:
+        y = np.stack([read_targets(chunk.values[name], name, chunk.numbers) for name in predictor.schema.targets], 1)
+    except FormatError as error:
+        raise FormatError(f"{table.path}: {error}") from None
+    if predictor.schema.kind != "multiclass":
+        return y
+    number = {float(name): k for k, name in enumerate(predictor.schema.classes)}
+    unknown = [row for row, value in enumerate(y[:, 0].tolist()) if not np.isnan(value) and value not in number]
+    if unknown:
+        found = f"row {chunk.numbers[unknown[0]]}: {y[unknown[0], 0]:g}"
+        raise FormatError(f"{table.path}, {found} is no class of the training table: {', '.join(predictor.schema.classes)}")
+    return np.array([[number.get(value, -1)] for value in y[:, 0].tolist()], np.float64).reshape(-1, 1)
+
+
+@contextmanager
+def _replacing(path: Path) -> Iterator[TextIO]:
+    """A text file, gzipped if its name says so, that takes its place when it is complete."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        opened: Any = gzip.open(partial, "wb", compresslevel=6) if path.suffix == ".gz" else open(partial, "wb")  # noqa: SIM115
+        with opened as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
+            yield file
+            file.flush()
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)

@@ -1,0 +1,147 @@
+"""The models of a run as one ensemble over SMILES.
+
+A molecule's prediction is the mean over the models, its spread their standard deviation. Molecules that cannot be read have NaN and a
+reason; atoms and bonds that training never saw have embeddings of 0 (train/models.py), and are named.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from ..data.batch import Collator
+from ..data.packed import PackedDataset
+from ..data.vocabulary import ATOMS, BONDS
+from ..datasets.molecule_features import Featurized
+from ..datasets.molecule_task import MoleculeSchema
+from ..errors import FormatError
+from ..nn import GraphModel
+from ..train.distributed import chosen_device
+from ..train.ensemble import probabilities
+from ..train.models import MODELS
+from ..train.molecules import SCHEMA
+
+_BATCH = 256
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """``mean`` and ``spread`` (n, outputs) of values or probabilities; by position why there is none, and what is new to the models."""
+
+    mean: np.ndarray
+    spread: np.ndarray
+    problems: dict[int, str]
+    unseen: dict[int, str]
+
+
+class Predictor:
+    """The models of a finished run.
+
+    Args:
+        folder: of the run.
+        device: a GPU if there is one, by default.
+    """
+
+    def __init__(
+        self, schema: MoleculeSchema, models: Sequence[GraphModel], half_widths: Sequence[float | None], device: torch.device
+    ) -> None:
+        self.schema, self.models, self.half_widths, self.device = schema, list(models), list(half_widths), device
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str], device: torch.device | str | None = None) -> Self:
+        """Reads a run's models; FormatError, which names the file, if one is missing or damaged."""
+        root, device = Path(fspath(folder)), chosen_device(device)
+        schema, result = _schema(root), _json(root / "result.json", "the run is not finished: run planegraph train again")
+        model_class = MODELS.get(result.get("model_class", ""))
+        paths = sorted(root.glob("models/*/model.safetensors"))
+        if model_class is None or not paths:
+            raise FormatError(f"{root} holds no models: models/*/model.safetensors is missing")
+        models = [model_class.from_pretrained(path.parent).to(device) for path in paths]
+        intervals = result.get("ensemble", {}).get("intervals", {})
+        widths = [intervals.get(name, {}).get("half_width") for name in schema.targets]
+        return cls(schema, models, widths, device)
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """The names of the outputs: the targets, or of a multiclass task the classes."""
+        return self.schema.classes or self.schema.targets
+
+    def __call__(self, smiles: Sequence[str]) -> Predictions:
+        """Predicts a list of SMILES, in memory at once."""
+        found = self.schema.featurizer(list(smiles))
+        each = torch.stack([self._of_all(found, model) for model in self.models]).double()
+        each = probabilities(self.schema.kind, each)
+        mean, spread = (np.full((len(smiles), len(self.outputs)), np.nan) for _ in range(2))
+        mean[found.positions] = each.mean(0).numpy()
+        spread[found.positions] = each.std(0, correction=min(1, len(each) - 1)).numpy()
+        return Predictions(mean, spread, found.problems, self._unseen(found))
+
+    def embed(self, smiles: Sequence[str]) -> tuple[np.ndarray, dict[int, str]]:
+        """(n, width) float32: what the output MLPs of all models see, side by side; NaN and a reason where a molecule cannot be read."""
+        found = self.schema.featurizer(list(smiles))
+        parts = [self._of_all(found, model, embed=True).float().numpy() for model in self.models]
+        rows = np.full((len(smiles), sum(part.shape[1] for part in parts)), np.nan, np.float32)
+        rows[found.positions] = np.concatenate(parts, axis=1)
+        return rows, found.problems
+
+    def _of_all(self, found: Featurized, model: GraphModel, embed: bool = False) -> Tensor:
+        width = model.config.hidden * model.config.layers if embed else model.config.outputs
+        outputs = [torch.empty(0, width)]
+        with torch.no_grad():
+            for batch in self._batches(found.dataset):
+                outputs.append((model.embed(batch) if embed else model(batch)).cpu())
+        return torch.cat(outputs)
+
+    def _batches(self, dataset: PackedDataset) -> Iterator[Any]:
+        collate = Collator(dataset)
+        for start in range(0, len(dataset), _BATCH):
+            yield collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(self.device)
+
+    def _unseen(self, found: Featurized) -> dict[int, str]:
+        """What each molecule has that no training molecule had, in words, by its position."""
+        names: dict[int, set[str]] = {}
+        ds = found.dataset
+        edges = ds.edge_attr if ds.dart_attr is None else ds.dart_attr.reshape(-1, ds.dart_attr.shape[-1])
+        per_edge = 1 if ds.dart_attr is None else 2
+        for values, ptr, columns, seen in (
+            (ds.x, ds.tables.node_ptr, ATOMS, self.schema.seen["x"]),
+            (edges, ds.tables.edge_ptr * per_edge, BONDS, self.schema.seen["edge_attr"]),
+        ):
+            if values is None:
+                continue
+            for k, (column, listed) in enumerate(columns.items()):
+                rows = np.flatnonzero(~np.isin(values[:, k], seen[k] if seen else []))
+                graphs = np.searchsorted(ptr, rows, side="right") - 1
+                for graph, category in zip(graphs.tolist(), values[rows, k].tolist(), strict=True):
+                    what = "other" if category == 0 else str(listed[category - 1])
+                    names.setdefault(int(found.positions[graph]), set()).add(f"{column} {what}")
+        return {position: ", ".join(sorted(found)) for position, found in sorted(names.items())}
+
+
+def _schema(root: Path) -> MoleculeSchema:
+    path = root / SCHEMA
+    values = _json(path, "it is a folder that planegraph train FILE made which predicts molecules")
+    try:
+        return MoleculeSchema.from_dict(values)
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} is damaged: {error!r}") from None
+
+
+def _json(path: Path, advice: str) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise FormatError(f"{path} is missing; {advice}") from None
+    except ValueError as error:
+        raise FormatError(f"{path} is damaged: {error}") from None
+    if not isinstance(found, Mapping):
+        raise FormatError(f"{path} is damaged: found {type(found).__name__}")
+    return found
