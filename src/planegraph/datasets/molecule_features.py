@@ -114,7 +114,7 @@ def descriptors(smiles: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
     """The names of RDKit's descriptors, and their values (molecules, names); NaN where RDKit fails. About 3 ms a molecule.
 
     >>> names, values = descriptors(["CCO"])
-    >>> round(values[0, names.index("MolWt")], 2)
+    >>> round(float(values[0, names.index("MolWt")]), 2)
     46.07
     """
     chem = rdkit()

@@ -1,0 +1,345 @@
+"""scikit-learn estimators over molecules and graphs: ``PlanERegressor`` and ``PlanEClassifier``.
+
+``X`` is a list of SMILES, or of graphs of one kind: planegraph's, networkx's (structure only) or PyG's ``Data``. A share of the training
+data chooses the epoch; several models are an ensemble. A fitted estimator is saved as safetensors and JSON, without pickle.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from collections.abc import Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import torch
+
+from .data.batch import Collator
+from .data.format import replace_files
+from .data.packed import PackedDataset
+from .datasets.molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
+from .datasets.molecule_task import SMALL
+from .datasets.task import Task
+from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
+from .graph import Graph
+from .nn import BasePlanE, Categorical, Continuous
+from .nn.for_data import sizes_of
+from .train import RunSettings, train
+from .train.distributed import chosen_device
+from .train.ensemble import probabilities
+from .train.molecules import epochs_for
+
+try:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.utils.multiclass import unique_labels
+    from sklearn.utils.validation import check_is_fitted
+except ImportError as error:
+    raise MissingDependencyError("planegraph.estimators needs scikit-learn: pip install scikit-learn") from error
+
+_FILE = "estimator.json"
+_BATCH = 256
+
+
+class PlanEEstimator(BaseEstimator):
+    """What both estimators share.
+
+    Args:
+        hidden, layers, dropout: of the model (:class:`planegraph.nn.PlanEConfig`).
+        epochs, lr, batch_size: of training; None: by the number of graphs.
+        ensemble: so many models are trained, and their predictions averaged.
+        validation: the share of the training data that chooses the epoch.
+        stereo: of SMILES, whether mirror images differ.
+        descriptors: of SMILES, whether RDKit's descriptors are read, too; None: up to 5,000 molecules.
+        random_state: of weights, data order and validation. device: a GPU if there is one, by default.
+    """
+
+    _kind = "regression"
+
+    def __init__(
+        self,
+        *,
+        hidden: int = 64,
+        layers: int = 3,
+        dropout: float = 0.0,
+        epochs: int | None = None,
+        lr: float = 2e-3,
+        batch_size: int | None = None,
+        ensemble: int = 1,
+        validation: float = 0.1,
+        stereo: bool = True,
+        descriptors: bool | None = None,
+        random_state: int = 0,
+        device: str | None = None,
+    ) -> None:
+        self.hidden, self.layers, self.dropout = hidden, layers, dropout
+        self.epochs, self.lr, self.batch_size, self.ensemble, self.validation = epochs, lr, batch_size, ensemble, validation
+        self.stereo, self.descriptors, self.random_state, self.device = stereo, descriptors, random_state, device
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.string = True
+        tags.no_validation = True
+        tags.non_deterministic = True
+        return tags
+
+    # ---- fitting ----------------------------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: np.ndarray, kind: str, outputs: int, units: tuple[tuple[float, float], ...] | None) -> Self:
+        graphs = _as_list(X)
+        if len(graphs) != len(y):
+            raise ValueError(f"X has {len(graphs)} graphs, and y {len(y)} rows; they must be as many")
+        if len(graphs) < 4:
+            raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found {len(graphs)}")
+        self.kind_, self.featurizer_ = _kind_of(graphs), None
+        dataset = self._first_packing(graphs).with_y(y)
+        train_ids, val = self._parts(len(dataset))
+        nodes, edges = self._feature_sizes(dataset)
+        task = Task(
+            "estimator",
+            dataset,
+            {"train": train_ids, "val": val, "test": val},
+            node_features=nodes,
+            edge_features=edges,
+            kind=kind,
+            loss={"regression": "mse", "binary": "bce", "multiclass": "ce"}[kind],
+            metric={"regression": "rmse", "binary": "logloss", "multiclass": "logloss"}[kind],
+            outputs=outputs,
+            units=units,
+            seen=seen_categories(dataset, train_ids) if self.kind_ == "smiles" else None,
+        )
+        self.models_ = self._trained(task, len(train_ids))
+        self.task_kind_ = kind
+        return self
+
+    def _first_packing(self, graphs: list[Any]) -> PackedDataset:
+        """Packs the training graphs, and learns how those of predictions are packed."""
+        if self.kind_ != "smiles":
+            return self._pack(graphs)
+        self.featurizer_ = Featurizer(self.stereo)
+        wanted = len(graphs) <= SMALL if self.descriptors is None else self.descriptors
+        if wanted:
+            readable = [text for text in graphs if isinstance(text, str)]
+            self._pack(graphs)  # what cannot be read is named here
+            self.featurizer_ = self.featurizer_.with_scaling(*descriptors(readable))
+        return self._pack(graphs)
+
+    def _pack(self, graphs: list[Any]) -> PackedDataset:
+        kind = _kind_of(graphs) if graphs else self.kind_
+        if kind != self.kind_:
+            raise InvalidGraphError(f"the estimator was fitted on {self.kind_}; found {kind}")
+        if kind == "smiles":
+            found = self.featurizer_(graphs)
+            for position, reason in found.problems.items():
+                raise FormatError(f"X[{position}]: {reason}")
+            return found.dataset
+        if kind == "pyg":
+            return PackedDataset.from_pyg(graphs, on_nonplanar="set", y=None)
+        if kind == "networkx":
+            graphs = [Graph.from_networkx(graph) for graph in graphs]
+        return PackedDataset.from_graphs(graphs, on_nonplanar="set")
+
+    def _feature_sizes(self, dataset: PackedDataset) -> tuple[Any, Any]:
+        if self.kind_ == "smiles":
+            return NODE_FEATURES, EDGE_FEATURES
+        found = sizes_of(dataset)
+        return tuple(_spec(features) for features in (found.node_features, found.edge_features))
+
+    def _parts(self, count: int) -> tuple[np.ndarray, np.ndarray]:
+        if not 0 < self.validation < 1:
+            raise ValueError(f"validation is a share, above 0 and below 1; found {self.validation!r}")
+        held = min(max(1, round(self.validation * count)), count - 1)
+        order = np.random.default_rng(self.random_state).permutation(count)
+        return np.sort(order[held:]), np.sort(order[:held])
+
+    def _trained(self, task: Task, graphs: int) -> list[BasePlanE]:
+        nodes = task.dataset.tables.size("node") / len(task.dataset)
+        model = {
+            "hidden": self.hidden,
+            "layers": self.layers,
+            "dropout": self.dropout,
+            "graph_scale": float(f"{max(nodes, 1):.2g}"),
+        }
+        settings = RunSettings("estimator", model=model).with_overrides(
+            [
+                f"train.epochs={epochs_for(graphs) if self.epochs is None else self.epochs}",
+                f"train.lr={self.lr}",
+                f"train.batch_size={'null' if self.batch_size is None else self.batch_size}",
+                f"train.seeds={self.ensemble}",
+                f"train.seed={self.random_state}",
+                "train.save_seconds=1e9",
+            ]
+        )
+        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+            warnings.simplefilter("ignore", PlanegraphWarning)  # nothing is tested: the validation part stands in
+            train(task, settings, folder, device=self.device)
+            return [BasePlanE.from_pretrained(path.parent) for path in sorted(Path(folder).glob("models/*/model.safetensors"))]
+
+    # ---- predicting ---------------------------------------------------------------------------------------------------------------
+
+    def _outputs(self, X: Any) -> np.ndarray:
+        """(n, outputs) float64: the mean over the models of values or probabilities."""
+        check_is_fitted(self, "models_")
+        graphs, device = _as_list(X), chosen_device(self.device)
+        dataset = self._pack(graphs)
+        collate, total = Collator(dataset), None
+        for model in self.models_:
+            model.to(device)
+            parts = [torch.empty(0, model.config.outputs)]
+            with torch.no_grad():
+                for start in range(0, len(dataset), _BATCH):
+                    batch = collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(device)
+                    parts.append(model(batch).cpu())
+            found = probabilities(self.task_kind_, torch.cat(parts).double())
+            total = found if total is None else total + found
+        return (total / len(self.models_)).numpy()
+
+    # ---- files ----------------------------------------------------------------------------------------------------------------------
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Writes the fitted estimator: a folder for each model, and ``estimator.json``."""
+        check_is_fitted(self, "models_")
+        root = Path(fspath(folder))
+        for k, model in enumerate(self.models_):
+            model.save_pretrained(root / f"model{k}")
+        values = {
+            "estimator": type(self).__name__,
+            "params": self.get_params(),
+            "kind": self.kind_,
+            "task": self.task_kind_,
+            "models": len(self.models_),
+            "featurizer": None if self.featurizer_ is None else self.featurizer_.to_dict(),
+            **self._more(),
+        }
+        replace_files({root / _FILE: json.dumps(values, indent=1) + "\n"})
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str]) -> Self:
+        """The estimator that :meth:`save` wrote."""
+        path = Path(fspath(folder)) / _FILE
+        try:
+            values = json.loads(path.read_text(encoding="utf-8"))
+            name, params = values["estimator"], values["params"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise FormatError(f"{path} is damaged: {error!r}") from None
+        if name != cls.__name__:
+            raise FormatError(f"{path} is a {name}; use {name}.load")
+        found = cls(**params)
+        found.kind_, found.task_kind_ = values["kind"], values["task"]
+        found.featurizer_ = None if values["featurizer"] is None else Featurizer.from_dict(values["featurizer"])
+        found.models_ = [BasePlanE.from_pretrained(path.parent / f"model{k}") for k in range(values["models"])]
+        found._set_more(values)
+        return found
+
+    def _more(self) -> dict[str, Any]:
+        return {}
+
+    def _set_more(self, values: dict[str, Any]) -> None:
+        pass
+
+
+class PlanERegressor(RegressorMixin, PlanEEstimator):
+    """Learns numbers of molecules or graphs; ``y`` is (n,) or (n, targets). Arguments: :class:`PlanEEstimator`.
+
+    >>> smiles = ["C" * k + "O" for k in range(1, 21)]
+    >>> model = PlanERegressor(epochs=3, hidden=8, layers=1, descriptors=False).fit(smiles, [len(s) for s in smiles])
+    >>> model.predict(["CCCO", "O"]).shape
+    (2,)
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Trains on graphs and their numbers."""
+        y = np.asarray(y, np.float64)
+        if y.ndim not in (1, 2) or y.shape[-1] == 0 or not np.isfinite(y).all():
+            raise ValueError(f"y must be finite numbers of shape (n,) or (n, targets); found shape {y.shape}")
+        self.flat_ = y.ndim == 1
+        y = y.reshape(len(y), -1)
+        spread = y.std(0)
+        units = tuple((float(c), float(s)) for c, s in zip(y.mean(0), np.where(spread > 0, spread, 1), strict=True))
+        scaled = (y - np.array(units)[:, 0]) / np.array(units)[:, 1]
+        return self._fit(X, scaled.astype(np.float32), "regression", y.shape[1], units)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Numbers in the units of ``y``, and in its shape."""
+        found = self._outputs(X)
+        return found[:, 0] if self.flat_ else found
+
+    def _more(self) -> dict[str, Any]:
+        return {"flat": self.flat_}
+
+    def _set_more(self, values: dict[str, Any]) -> None:
+        self.flat_ = values["flat"]
+
+
+class PlanEClassifier(ClassifierMixin, PlanEEstimator):
+    """Learns classes of molecules or graphs; ``y`` has a label for each, numbers or strings. Arguments: :class:`PlanEEstimator`.
+
+    >>> smiles = ["C" * k + "O" for k in range(1, 11)] + ["C" * k + "N" for k in range(1, 11)]
+    >>> model = PlanEClassifier(epochs=3, hidden=8, layers=1, descriptors=False).fit(smiles, ["alcohol"] * 10 + ["amine"] * 10)
+    >>> model.predict_proba(["CCCO", "CN"]).shape, model.classes_.tolist()
+    ((2, 2), ['alcohol', 'amine'])
+    """
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Trains on graphs and their classes."""
+        y = np.asarray(y)
+        if y.ndim != 1:
+            raise ValueError(f"y must have a label for each graph; found shape {y.shape}")
+        self.classes_ = unique_labels(y)
+        if len(self.classes_) < 2:
+            raise ValueError(f"y must have two classes at least; found {', '.join(map(str, self.classes_)) or 'none'}")
+        numbers = np.searchsorted(self.classes_, y)
+        if len(self.classes_) == 2:
+            return self._fit(X, numbers[:, None].astype(np.float32), "binary", 1, None)
+        return self._fit(X, numbers.astype(np.int32), "multiclass", len(self.classes_), None)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """(n, classes): the probability of each class, in the order of ``classes_``."""
+        found = self._outputs(X)
+        return np.concatenate([1 - found, found], axis=1) if self.task_kind_ == "binary" else found
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable class of each graph."""
+        return self.classes_[self.predict_proba(X).argmax(1)]
+
+    def _more(self) -> dict[str, Any]:
+        return {"classes": self.classes_.tolist()}
+
+    def _set_more(self, values: dict[str, Any]) -> None:
+        self.classes_ = np.array(values["classes"])
+
+
+def _as_list(X: Any) -> list[Any]:
+    if isinstance(X, str | Graph) or not hasattr(X, "__len__"):
+        raise InvalidGraphError(f"X is a list of SMILES or graphs; found {type(X).__name__}")
+    found = np.asarray(X, object).reshape(-1).tolist() if isinstance(X, np.ndarray) else list(X)
+    return [str(item) if isinstance(item, np.str_) else item for item in found]
+
+
+def _kind_of(graphs: Sequence[Any]) -> str:
+    """smiles, graph, networkx or pyg: what all of the list are."""
+    kinds = {_kind(graph) for graph in graphs}
+    if len(kinds) != 1:
+        raise InvalidGraphError(f"X must be of one kind; found {', '.join(sorted(kinds)) or 'nothing'}")
+    return kinds.pop()
+
+
+def _kind(graph: Any) -> str:
+    if isinstance(graph, str):
+        return "smiles"
+    if isinstance(graph, Graph):
+        return "graph"
+    if hasattr(graph, "edge_index"):
+        return "pyg"
+    if hasattr(graph, "nodes") and hasattr(graph, "edges"):
+        return "networkx"
+    raise PlanegraphError(f"X is a list of SMILES, planegraph Graphs, networkx graphs or PyG Data; found {type(graph).__name__}")
+
+
+def _spec(features: Any) -> tuple[str, Any] | None:
+    if isinstance(features, Categorical):
+        return "categorical", features.sizes
+    return ("continuous", features.width) if isinstance(features, Continuous) else None

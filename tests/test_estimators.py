@@ -1,0 +1,127 @@
+"""The estimators as scikit-learn uses them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+pytest.importorskip("sklearn")
+
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import planegraph as pg
+from planegraph.errors import FormatError, InvalidGraphError, PlanegraphError
+from planegraph.estimators import PlanEClassifier, PlanERegressor
+
+QUICK = {"hidden": 8, "layers": 1, "epochs": 5, "device": "cpu"}
+
+
+def cycles(count: int = 40) -> tuple[list[pg.Graph], np.ndarray]:
+    """Rings, and how long they are."""
+    sizes = 3 + np.arange(count) % 8
+    return [pg.families.cycle(int(n)) for n in sizes], sizes.astype(float)
+
+
+def test_graphs_of_every_kind():
+    networkx = pytest.importorskip("networkx")
+    pyg = pytest.importorskip("torch_geometric.utils")
+    graphs, y = cycles()
+    as_networkx = [networkx.cycle_graph(g.num_nodes) for g in graphs]
+    as_pyg = [pyg.from_networkx(g) for g in as_networkx]
+    found = [PlanERegressor(**QUICK).fit(X, y).predict(X) for X in (graphs, as_networkx, as_pyg)]
+    assert found[0].shape == (40,)
+    for other in found[1:]:
+        assert np.allclose(found[0], other, atol=1e-4)
+
+
+def test_it_learns():
+    graphs, y = cycles(80)
+    assert PlanERegressor(hidden=16, layers=2, epochs=60, device="cpu").fit(graphs, y).score(graphs, y) > 0.95
+    labels = np.where(y < 6, "small", "large")
+    model = PlanEClassifier(hidden=16, layers=2, epochs=60, device="cpu").fit(graphs, labels)
+    assert model.score(graphs, labels) > 0.9
+    shares = model.predict_proba(graphs)
+    assert np.allclose(shares.sum(1), 1)
+    assert (model.classes_[shares.argmax(1)] == model.predict(graphs)).all()
+
+
+def test_smiles_with_descriptors():
+    pytest.importorskip("rdkit")
+    smiles = [f"C({'C' * (k % 5 + 1)})N" + "O" * (k % 2) for k in range(30)]
+    y = np.array([[len(s), s.count("O")] for s in smiles], float)
+    model = PlanERegressor(**QUICK, ensemble=2).fit(smiles, y)
+    assert len(model.models_) == 2
+    assert model.models_[0].config.descriptors > 50
+    assert model.predict(smiles).shape == (30, 2)
+    assert model.predict(np.array(smiles[:3])).shape == (3, 2)
+    assert np.isfinite(model.predict(["[SeH2]", "C"])).all()
+    with pytest.raises(FormatError, match=r"X\[1\]: RDKit refuses the SMILES 'C1CC'"):
+        model.predict(["C", "C1CC"])
+    with pytest.raises(InvalidGraphError, match="the estimator was fitted on smiles; found graph"):
+        model.predict([pg.families.cycle(3)])
+
+
+def test_cross_validation_grid_search_and_pipelines():
+    graphs, y = cycles()
+    assert cross_val_score(PlanERegressor(**QUICK), graphs, y, cv=3).shape == (3,)
+    search = GridSearchCV(PlanEClassifier(**QUICK), {"hidden": [4, 8]}, cv=2).fit(graphs, y < 6)
+    assert search.best_params_["hidden"] in (4, 8)
+    assert search.predict(graphs[:2]).shape == (2,)
+    again = make_pipeline(FunctionTransformer(list), PlanERegressor(**QUICK)).fit(graphs, y)
+    assert again.predict(graphs).shape == (40,)
+
+
+def test_parameters_clones_and_unfitted():
+    model = PlanERegressor(hidden=12, dropout=0.1)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert copy.set_params(layers=2).layers == 2
+    with pytest.raises(NotFittedError):
+        model.predict([pg.families.cycle(3)])
+
+
+def test_the_same_state_gives_the_same_model():
+    graphs, y = cycles()
+    a, b = (PlanERegressor(**QUICK, random_state=3).fit(graphs, y).predict(graphs) for _ in range(2))
+    assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize("labels", [np.array([0, 1, 2] * 10), np.array(["a", "b"] * 15), np.array([True, False] * 15)])
+def test_saved_without_pickle(tmp_path, labels):
+    graphs, _ = cycles(30)
+    model = PlanEClassifier(**QUICK).fit(graphs, labels)
+    model.save(tmp_path / "model")
+    assert not list(tmp_path.rglob("*.pkl"))
+    again = PlanEClassifier.load(tmp_path / "model")
+    assert np.array_equal(again.predict_proba(graphs), model.predict_proba(graphs))
+    assert np.array_equal(again.classes_, model.classes_)
+    with pytest.raises(FormatError, match=r"is a PlanEClassifier; use PlanEClassifier\.load"):
+        PlanERegressor.load(tmp_path / "model")
+    (tmp_path / "model" / "estimator.json").write_text("{")
+    with pytest.raises(FormatError, match="is damaged"):
+        PlanEClassifier.load(tmp_path / "model")
+
+
+def test_bad_input():
+    graphs, y = cycles(10)
+    with pytest.raises(ValueError, match="X has 10 graphs, and y 9 rows"):
+        PlanERegressor(**QUICK).fit(graphs, y[:9])
+    with pytest.raises(ValueError, match="4 graphs at least"):
+        PlanERegressor(**QUICK).fit(graphs[:3], y[:3])
+    with pytest.raises(ValueError, match="finite numbers"):
+        PlanERegressor(**QUICK).fit(graphs, np.where(y > 3, np.nan, y))
+    with pytest.raises(ValueError, match="two classes at least; found a"):
+        PlanEClassifier(**QUICK).fit(graphs, ["a"] * 10)
+    with pytest.raises(InvalidGraphError, match="X must be of one kind; found graph, smiles"):
+        PlanERegressor(**QUICK).fit([*graphs[:9], "C"], y)
+    with pytest.raises(InvalidGraphError, match="X is a list of SMILES or graphs; found str"):
+        PlanERegressor(**QUICK).fit("CCO", y)
+    with pytest.raises(PlanegraphError, match="found int"):
+        PlanERegressor(**QUICK).fit([1] * 10, y)
+    with pytest.raises(ValueError, match="validation is a share"):
+        PlanERegressor(**QUICK, validation=1.5).fit(graphs, y)
