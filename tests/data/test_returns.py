@@ -53,9 +53,9 @@ def test_who_never_comes_back() -> None:
     assert returns_of([pg.families.path(2)], 4).tolist() == [[0, 1, 0, 1]] * 2
 
 
-@pytest.mark.parametrize("steps", [0, -1, 2.0, True])
+@pytest.mark.parametrize("steps", [0, -1, 2.0, True, 1001, 2**70])
 def test_steps_are_counted(steps) -> None:
-    with pytest.raises(ValueError, match="steps must be a whole number"):
+    with pytest.raises(ValueError, match="steps must be a whole number from 1 to 1000"):
         returns_of([pg.families.cycle(3)], steps)
 
 
@@ -77,6 +77,9 @@ def test_columns_stand_beside_the_categories() -> None:
     assert found.x.dtype == np.float32
     alone = PackedDataset.from_graphs([pg.families.cycle(4)]).with_returns(2)
     assert alone.x.tolist() == [[0, SCALE / 2]] * 4
+    assert BasePlanE.for_data(alone)(alone[:]).shape == (1, 1)
+    large = PackedDataset.from_graphs([pg.Graph(2, [(0, 1)], node_labels=[2**24 + 1, 2**24])]).with_returns(1)
+    assert large.x[:, 0].tolist() == [2**24 + 1, 2**24]
 
 
 @pytest.mark.parametrize("replicas", [None, 3])
@@ -117,5 +120,7 @@ def test_what_does_not_fit_is_refused() -> None:
         Task("walks", halves, part, node_features=("mixed", ((4,), STEPS)))
     with pytest.raises(InvalidGraphError, match="the model knows values 0 to 1; found 2"):
         BasePlanE(PlanEConfig(Mixed([2], STEPS), hidden=8, layers=1))(ds[:])
+    with pytest.raises(InvalidGraphError, match=r"graph 0 of the batch, node 0: a category is a whole number; found \d\.5"):
+        BasePlanE(PlanEConfig(Mixed([4], STEPS), hidden=8, layers=1))(halves[:])
     with pytest.raises(InvalidGraphError, match=r"the model reads 10 float columns; the batch has dtype torch\.int32"):
         BasePlanE(PlanEConfig(Mixed([3], STEPS), hidden=8, layers=1))(labelled()[:])

@@ -180,6 +180,15 @@ def test_figures_are_in_the_units_of_the_table(run):
     assert set(result["lanes"][0]["figures"]["val"]) == {"logp", "length"}
 
 
+def test_one_model_says_the_same_as_its_ensemble(table, tmp_path):
+    """Its predictions are in the units of the table once, on validation, too: intervals come from there."""
+    found = read_molecule_task(table, MoleculeOptions(targets=("logp", "length"), descriptors=False))
+    result = train_molecules(found, molecule_settings(found, {}, 1, QUICK), tmp_path, device="cpu")
+    for part in ("val", "test"):
+        for target, figures in result["lanes"][0]["figures"][part].items():
+            assert result["ensemble"][part][target] == pytest.approx(figures, rel=1e-5)
+
+
 def test_a_finished_run_is_kept_and_the_same_command_continues(run, table):
     out, found, result, settings = run
     before = (out / "result.json").stat().st_mtime_ns

@@ -1,5 +1,5 @@
 """The command line: ``planegraph canon``, ``decompose``, ``iso``, ``datasets``, ``train``, ``predict``, ``evaluate``, ``embed``,
-``report``, ``reproduce``, ``tables``; one file per command or kind of commands.
+``explain``, ``report``, ``reproduce``, ``tables``; one file per command or kind of commands.
 
 A command is a module with ``add_parser(subparsers)``, which sets ``run``: arguments -> exit code. Exit codes 0, 1 and 2 are answers;
 whatever keeps a command from its answer ends it with a larger one and a line on stderr, never with a traceback.
@@ -21,7 +21,7 @@ from typing import Any, TextIO
 
 from ..errors import PlanegraphWarning
 from ..processes import first_process
-from . import canon, datasets, decompose, iso, predict, report, reproduce, tables, train
+from . import canon, datasets, decompose, explain, iso, predict, report, reproduce, tables, train
 from .exit_codes import EXIT_CODES, TRAINING
 from .formats import StreamError, UsageError
 from .messages import complain
@@ -158,4 +158,5 @@ def _parser() -> argparse.ArgumentParser:
     for command in (canon, decompose, iso, datasets, train, report, reproduce, tables):
         command.add_parser(commands, TRAINING if command in (train, reproduce) else EXIT_CODES)
     predict.add_parsers(commands, EXIT_CODES)
+    explain.add_explain_parser(commands, EXIT_CODES)
     return parser

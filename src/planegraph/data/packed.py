@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .format import PackedFile
 
 OnNonplanar = Literal["raise", "set", "skip"]
+_EXACT = 2**24  # float32 counts up to here
 
 
 class PackedDataset:
@@ -291,10 +292,13 @@ class PackedDataset:
         from .returns import SCALE, return_probabilities
 
         returns = SCALE * return_probabilities(self.tables, steps)
-        return self._with(x=returns if self.x is None else np.concatenate([self.x, returns], 1, dtype=np.float32))
+        if self.x is None:  # they follow from the graph: walks that ignored them are those that would have read them
+            return self._with(x=returns, node_labels=(*self.node_labels, "x"))
+        dtype = np.float64 if self.x.dtype == np.float64 or np.abs(self.x).max(initial=0) > _EXACT else np.float32
+        return self._with(x=np.concatenate([self.x, returns], 1, dtype=dtype))
 
-    def _with(self, **features: Any) -> PackedDataset:
-        labels = {"node_labels": self.node_labels, "edge_labels": self.edge_labels}
+    def _with(self, node_labels: Sequence[str] | None = None, **features: Any) -> PackedDataset:
+        labels = {"node_labels": self.node_labels if node_labels is None else node_labels, "edge_labels": self.edge_labels}
         return PackedDataset(self.tables, replace(self.features, **features), **labels, skipped=self.skipped, file=self.file)
 
     def resolve(self, ids: Any) -> np.ndarray:

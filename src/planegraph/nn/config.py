@@ -59,8 +59,13 @@ class Mixed:
     width: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "sizes", self.categorical.sizes)
-        Continuous(self.width)
+        try:
+            object.__setattr__(self, "sizes", self.categorical.sizes)
+            Continuous(self.width)
+        except (TypeError, ValueError) as error:
+            raise type(error)(
+                f"Mixed needs the size of each column of categories, and a number of other columns: {error}"
+            ) from None
 
     @property
     def categorical(self) -> Categorical:
@@ -128,8 +133,8 @@ class PlanEConfig:
                 )
         for name in ("hidden", "layers", "pos_dim", "outputs"):
             at_least_one(name, getattr(self, name))
-        if self.descriptors != 0:
-            at_least_one("descriptors, unless it is 0,", self.descriptors)
+        if not (_is_count(self.descriptors) or (self.descriptors == 0 and not isinstance(self.descriptors, bool))):
+            raise ValueError(f"descriptors must be an integer, at least 0; found {self.descriptors!r}")
         if self.units is not None:
             object.__setattr__(self, "units", _units(self.units, self.outputs))
         if self.pos_dim % 2:
@@ -217,7 +222,10 @@ def _features(name: str, value: Any) -> Features:
 
 
 def _units(units: Any, outputs: int) -> tuple[tuple[float, float], ...]:
-    pairs = tuple(tuple(pair) for pair in units)
+    try:
+        pairs = tuple(tuple(pair) for pair in units)
+    except TypeError:
+        pairs = ()
     good = len(pairs) == outputs and all(len(pair) == 2 and all(_is_number(v) and math.isfinite(v) for v in pair) for pair in pairs)
     if not good or not all(spread > 0 for _, spread in pairs):
         raise ValueError(

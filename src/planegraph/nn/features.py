@@ -100,7 +100,19 @@ class MixedEncoder(nn.Module):
     def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
         first, weight = len(self.features.sizes), self.linear.weight
         values = _check(values, rows, Continuous(first + self.features.width), self.what, weight)
-        return self.categorical(values[..., :first].int(), rows, locate) + self.linear(values[..., first:].to(weight.dtype))
+        categories, numbers = values[..., :first], values[..., first:]
+        self._check_whole(categories, locate)
+        return self.categorical(categories.int(), rows, locate) + self.linear(numbers.to(weight.dtype))
+
+    def _check_whole(self, categories: Tensor, locate: Callable[[int], str]) -> None:
+        """On the CPU only: elsewhere it would wait for the device."""
+        if categories.device.type != "cpu":
+            return
+        bad = (categories != categories.floor()).reshape(-1, categories.shape[-1]).nonzero()
+        if len(bad):
+            row, column = bad[0].tolist()
+            found = categories.reshape(-1, categories.shape[-1])[row, column].item()
+            raise InvalidGraphError(f"{self.what}, column {column}, {locate(row)}: a category is a whole number; found {found}")
 
     def __repr__(self) -> str:
         return f"MixedEncoder({self.features.sizes}, {self.features.width}, {self.linear.outputs})"

@@ -21,12 +21,14 @@ _MOST_CATEGORIES = 10**6
 
 
 class DataSizes(NamedTuple):
-    """Features, the mean number of nodes of a graph, and the width of the output."""
+    """Features, the mean number of nodes of a graph, the width of the output, descriptors of a graph, and units of a task's outputs."""
 
     node_features: Features
     edge_features: Features
     nodes: float
     outputs: int = 1
+    descriptors: int = 0
+    units: tuple[tuple[float, float], ...] | None = None
 
 
 def sizes_of(dataset: Any) -> DataSizes:
@@ -34,14 +36,17 @@ def sizes_of(dataset: Any) -> DataSizes:
 
     >>> import planegraph as pg
     >>> sizes_of([pg.Graph(3, [(0, 1), (1, 2)], node_labels=[6, 8, 6], edge_labels=[0.5, 1.5])])
-    DataSizes(node_features=Categorical(sizes=(9,)), edge_features=Continuous(width=1), nodes=3.0, outputs=1)
+    DataSizes(node_features=Categorical(sizes=(9,)), edge_features=Continuous(width=1), nodes=3.0, outputs=1, descriptors=0, units=None)
     """
     if hasattr(dataset, "dataset") and hasattr(dataset, "edge_features"):  # a Task, which this folder does not know
         nodes, edges = (features_of_sizes(f) for f in (dataset.node_features, dataset.edge_features))
-        return sizes_of(dataset.dataset)._replace(node_features=nodes, edge_features=edges, outputs=dataset.outputs)
+        found = sizes_of(dataset.dataset)
+        return found._replace(node_features=nodes, edge_features=edges, outputs=dataset.outputs, units=dataset.units)
     if isinstance(dataset, PackedDataset):
         edges = dataset.edge_attr if dataset.dart_attr is None else dataset.dart_attr
-        return _sizes(dataset.x, edges, dataset.tables["node_ptr"])
+        found = dataset.attrs.get("descriptors")
+        width = 0 if found is None or found.ndim != 2 else found.shape[1]
+        return _sizes(dataset.x, edges, dataset.tables["node_ptr"])._replace(descriptors=width)
     if isinstance(dataset, GraphBatch):
         edges = dataset.edge_labels if dataset.dart_labels is None else dataset.dart_labels
         return _sizes(dataset.node_labels, edges, dataset.node_ptr)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -49,6 +50,8 @@ class GraphModel(nn.Module):
         if replicas is not None:
             at_least_one("replicas", replicas)
         self.config, self.replicas = config, replicas
+        units = None if config.units is None else torch.tensor(config.units).T.contiguous()
+        self.register_buffer("units", units, persistent=False)
         self.node_encoder = make_encoder(config.node_features, config.hidden, "node features x", replicas)
         self.edge_encoder = None
         if config.edge_features is not None and self.reads_edges:
@@ -85,6 +88,8 @@ class GraphModel(nn.Module):
             "edge_features": found.edge_features,
             "graph_scale": float(f"{found.nodes:.2g}"),
             "outputs": found.outputs if outputs is None else outputs,
+            "descriptors": found.descriptors,
+            "units": found.units if outputs in (None, found.outputs) else None,
         }
         return cls(PlanEConfig(**config | settings))
 
@@ -104,19 +109,14 @@ class GraphModel(nn.Module):
         batch = self.prepare(batch)
         inputs = [self._pool(batch)]
         if self.config.descriptors:
-            inputs.append(batch.attrs["descriptors"].to(inputs[0].dtype))
-        return self._in_units(self.readout(*inputs))
-
-    def _in_units(self, out: Tensor) -> Tensor:
-        if self.config.units is None:
-            return out
-        center, spread = out.new_tensor(self.config.units).T
-        return out * spread + center
+            inputs.append(self._descriptors(batch).to(inputs[0].dtype))
+        out = self.readout(*inputs)
+        return out if self.units is None else out * self.units[1] + self.units[0]
 
     @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
-        """(G, layers * hidden): what the output MLP sees, layer beside layer: sums of the node representations over ``graph_scale``, or
-        means."""
+        """(G, layers * hidden): what the output MLP sees of the graph, layer beside layer: sums of the node representations over
+        ``graph_scale``, or means. Descriptors are not among it."""
         return self._pool(self.prepare(batch))
 
     @eager_in_full_precision
@@ -152,7 +152,6 @@ class GraphModel(nn.Module):
         check_batch(batch, self.replicas, next(self.parameters()).device)
         if self.config.features == "strict":
             self._check_unread(batch)
-        self._check_descriptors(batch)
         if batch.fingerprint is not None:
             self._check_labels(batch)
         return batch
@@ -163,23 +162,27 @@ class GraphModel(nn.Module):
         for what, values, setting, unread in (
             ("x", batch.x, "node_features", c.node_features is None),
             ("edge_attr", batch.edge_attr, "edge_features", c.edge_features is None and self.reads_edges),
+            ("descriptors", batch.attrs.get("descriptors"), "descriptors", not c.descriptors),
         ):
-            if unread and values is not None and values.shape[-2]:
+            unset = getattr(c, setting)
+            if unread and values is not None and values.numel():
                 raise InvalidGraphError(
                     f"the batch has {what} of shape {tuple(values.shape)}, {str(values.dtype).removeprefix('torch.')}, which the model "
-                    f"would ignore: its {setting} is None. {name}.for_data(dataset) makes a model that reads it; to leave it "
-                    f'unread, say features="ignore", as in {name}.for_data(dataset, {setting}=None, features="ignore")'
+                    f"would ignore: its {setting} is {unset}. {name}.for_data(dataset) makes a model that reads it; to leave it "
+                    f'unread, say features="ignore", as in {name}.for_data(dataset, {setting}={unset}, features="ignore")'
                 )
 
-    def _check_descriptors(self, batch: PlanarBatch) -> None:
-        found, wanted = batch.attrs.get("descriptors"), self.config.descriptors
-        shape = None if found is None else tuple(found.shape)
-        if wanted and (shape is None or shape[-1] != wanted or not found.is_floating_point()):
-            there = "none" if shape is None else f"{shape}, {str(found.dtype).removeprefix('torch.')}"
+    def _descriptors(self, batch: PlanarBatch) -> Tensor:
+        """A row for each graph, or an error that says what the batch has."""
+        found = batch.attrs.get("descriptors")
+        shape = (*batch.index.shape[:-1], batch.layout.num_graphs, self.config.descriptors)
+        if found is None or tuple(found.shape) != shape or not found.is_floating_point():
+            there = "none" if found is None else f"{tuple(found.shape)}, {str(found.dtype).removeprefix('torch.')}"
             raise InvalidGraphError(
-                f'the model reads {wanted} descriptors of each graph, floats in attrs["descriptors"]; the batch has {there}. Give them '
-                'when packing: attrs={"descriptors": ...}'
+                f'the model reads {shape[-1]} descriptors of each graph, floats of shape {shape} in attrs["descriptors"]; the '
+                f"batch has {there}. Pack them with the graphs: PackedDataset.with_attrs(descriptors=...)"
             )
+        return found
 
     def _check_labels(self, batch: PlanarBatch) -> None:
         found = parse_fingerprint(batch.fingerprint)
@@ -196,8 +199,10 @@ class GraphModel(nn.Module):
 
     # ---- files ---------------------------------------------------------------------------------------------------------------
 
-    def save_pretrained(self, folder: str | os.PathLike[str]) -> None:
+    def save_pretrained(self, folder: str | os.PathLike[str], **settings: Any) -> None:
         """Writes ``model.safetensors``, which holds the settings too, and ``config.json``, the settings for people and other tools.
+
+        ``settings`` are kept in place of those of ``config``, such as ``units`` of a model that was trained without.
 
         Each is written to a temporary name first, and loading reads the former only: a model is there as a whole or not at all.
         """
@@ -206,7 +211,7 @@ class GraphModel(nn.Module):
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
-        settings = {"model": type(self).__name__, "format": FORMAT, "config": self.config.to_dict()}
+        settings = {"model": type(self).__name__, "format": FORMAT, "config": replace(self.config, **settings).to_dict()}
         weights = safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings)})
         replace_files({folder / "model.safetensors": weights, folder / "config.json": json.dumps(settings, indent=2) + "\n"})
 

@@ -5,10 +5,20 @@ Better is a smaller error, or an equal one with a smaller validation loss (accur
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
+
+
+def settled(records: Sequence[Mapping[str, Any] | None], epoch: int, patience: int | None) -> bool:
+    """Whether no lane has become better for ``patience`` epochs; ``records`` as in :class:`Best`, after ``epoch`` epochs.
+
+    >>> settled([{"epoch": 3}, {"epoch": 5}], 10, 5), settled([{"epoch": 3}, {"epoch": 5}], 10, 6)
+    (True, False)
+    """
+    return patience is not None and all(record is not None and epoch - record["epoch"] >= patience for record in records)
 
 
 class Best:

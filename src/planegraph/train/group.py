@@ -15,7 +15,7 @@ from ..data.layout import Capacity
 from ..datasets.task import Task
 from ..nn.dropout import set_share
 from .batches import Batches, join
-from .best import Best
+from .best import Best, settled
 from .capture import Captured
 from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World
@@ -66,8 +66,9 @@ class Group:
 
     @property
     def left(self) -> int:
-        """Epochs that are left to train."""
-        return self.settings.train.epochs - self.progress.epoch
+        """Epochs that are left to train; none if validation has not become better for long enough."""
+        train, done = self.settings.train, self.progress.epoch
+        return 0 if settled(self.best.records, done, train.patience) else train.epochs - done
 
     # ---- evaluation -------------------------------------------------------------------------------------------------------------
 

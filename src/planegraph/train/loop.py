@@ -31,16 +31,19 @@ def train_group(
     Args:
         path, logs: the checkpoint, and the log of each target (None: of all).
     """
-    progress, epochs = group.progress, group.settings.train.epochs
+    progress = group.progress
     log = Log(logs, progress.epoch) if group.world.first else None
     saved, before = time.monotonic(), progress.seconds
     begun = group.born if group.left else saved  # the set-up counts, if something is trained
     first_epoch = progress.epoch
-    for epoch in range(progress.epoch, epochs):
+    epochs = progress.epoch + group.left
+    while progress.epoch < epochs:
+        epoch = progress.epoch
         finished = train_epoch(group, epoch, wish)
         progress.seconds = before + time.monotonic() - begun
         if finished:
             records = end_epoch(group, epoch)
+            epochs = epoch + 1 + group.left  # fewer than before, if validation has settled
             if log is not None:
                 log.write(records)
             left = (time.monotonic() - begun) / (epoch + 1 - first_epoch) * (epochs - epoch - 1)

@@ -24,6 +24,7 @@ import torch
 from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
+from .best import settled
 from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World, chosen_device, joined
 from .errors import FolderError, Stopped
@@ -141,7 +142,8 @@ def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], fold
         check_lanes(path, facts, lanes, world.size, task.digest)
         for target, log in _logs(folders[0], k, lanes).items():
             check_log(log, [lane for lane in lanes if lane.target == target], facts["epoch"])
-        done[k] = facts["epoch"]
+        over = settled(facts["best"], facts["epoch"], settings.train.patience)
+        done[k] = settings.train.epochs if over else facts["epoch"]
     world.wait()
     return done
 
@@ -216,17 +218,15 @@ def _forget_result(folder: Path) -> None:
 
 
 def _save_models(group: Group, out: Path) -> None:
-    """The best weights of each lane, and beside them what they say of the test part."""
+    """The best weights of each lane, and beside them what they say of the test part, and of validation where targets have names."""
+    parts = ("test",) if group.task.names is None else ("test", "val")
+    predictions = {part: group.predictions(part) for part in parts}
     models = [group.model] if len(group.lanes) == 1 else group.model.unstack()
-    for lane, model, (raw, y) in zip(group.lanes, models, group.predictions("test"), strict=True):
+    for k, (lane, model) in enumerate(zip(group.lanes, models, strict=True)):
         folder = place(out, lane.target) / "models" / lane_name(lane.seed, lane.fold)
-        model.config = replace(model.config, units=group.task.units)
-        model.save_pretrained(folder)
-        _save_predictions(group.task, lane, folder, "test", raw, y)
-    if group.task.names is not None:
-        for lane, (raw, y) in zip(group.lanes, group.predictions("val"), strict=True):
-            folder = place(out, lane.target) / "models" / lane_name(lane.seed, lane.fold)
-            _save_predictions(group.task, lane, folder, "val", raw, y)
+        model.save_pretrained(folder, units=group.task.units)
+        for part in parts:
+            _save_predictions(group.task, lane, folder, part, *predictions[part][k])
 
 
 def _save_predictions(task: Task, lane: Lane, folder: Path, part: str, raw: torch.Tensor, y: torch.Tensor) -> None:

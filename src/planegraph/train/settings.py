@@ -39,6 +39,7 @@ class TrainSettings:
         clip: the largest norm of the gradient of one seed; None: any.
         ema: decay of an average of the weights, which is then what is validated and tested; None: no average. After t steps the decay
             is (1 + t) / (10 + t) at most, so that a short run does not average its first weights.
+        patience: stop when no seed, fold or target has improved on validation for so many epochs; None: train all epochs.
         seed, seeds: the first seed and how many; each has weights and a data order of its own.
         eval_every: epochs between validations; the last epoch is always validated.
         precision: float32; on a GPU with tf32 or bf16 products (bf16: what a layer keeps between its kernels is bf16, too, but for the
@@ -58,6 +59,7 @@ class TrainSettings:
     schedule: Schedule = field(default_factory=lambda: Cosine(warmup=5.0))
     clip: float | None = 1.0
     ema: float | None = None
+    patience: int | None = None
     seed: int = 0
     seeds: int = 1
     eval_every: int = 1
@@ -68,8 +70,9 @@ class TrainSettings:
     def __post_init__(self) -> None:
         for name, least in (("epochs", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
             _integer(f"train.{name}", getattr(self, name), least)
-        if self.batch_size is not None:
-            _integer("train.batch_size", self.batch_size, 1)
+        for name in ("batch_size", "patience"):
+            if getattr(self, name) is not None:
+                _integer(f"train.{name}", getattr(self, name), 1)
         if self.seeds > _MOST_SEEDS:
             raise SettingsError(
                 f"train.seeds must be at most {_MOST_SEEDS}; found {self.seeds}. Further seeds are another run, with another train.seed"
