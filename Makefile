@@ -18,7 +18,7 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training asan tsan fuzz lint clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz lint clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -57,6 +57,11 @@ bench: setup  ## the speed table, also as JSON in build/benchmark.json
 
 bench-learning: setup  ## the speed table of the learning library, also as JSON in build/benchmark-learning.json
 	$(PY) benchmarks/learning.py --json $(BUILD)/benchmark-learning.json $(BENCH_ARGS)
+
+bench-chem: setup  ## planegraph beside chemprop, LightGBM and a random forest on small molecule sets; hours, and can be resumed
+	$(PY) -m pip install -q -e '.[bench]'
+	$(PY) benchmarks/chem.py --out $(BUILD)/chem.jsonl --seeds 3 $(BENCH_ARGS)
+	$(PY) benchmarks/chem.py --out $(BUILD)/chem.jsonl --table
 
 bench-training: setup  ## the speed table of training, also as JSON in build/benchmark-training.json; two rows need a GPU
 	$(PY) benchmarks/training.py --json $(BUILD)/benchmark-training.json $(BENCH_ARGS)

@@ -37,7 +37,7 @@ try:
     from sklearn.utils.multiclass import unique_labels
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
-    raise MissingDependencyError("planegraph.estimators needs scikit-learn: pip install scikit-learn") from error
+    raise MissingDependencyError("planegraph.estimators needs scikit-learn: pip install 'planegraph[sklearn]'") from error
 
 _FILE = "estimator.json"
 _BATCH = 256

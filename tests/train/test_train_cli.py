@@ -163,6 +163,37 @@ def test_trouble_is_explained(tmp_path, capsys):
     assert "is for the task other" in capsys.readouterr().err
 
 
+def test_a_folder_is_enough_to_resume(tmp_path, capsys):
+    out = str(tmp_path / "run")
+    assert main(["train", "counting", *FAST, "--set", "train.epochs=2", "train.schedule=constant", "--out", out, "-q"]) == 0
+    first = json.loads((tmp_path / "run" / "result.json").read_text())
+    assert main(["train", "--resume", "--out", out, "-q"]) == 0
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == first
+    assert main(["train", "--resume", "--out", out, "-q", "--set", "train.epochs=3"]) == 0
+    assert len((tmp_path / "run" / "log.jsonl").read_text().splitlines()) == 3
+    capsys.readouterr()
+    assert main(["train", "--resume", "--out", str(tmp_path / "none")]) == 2
+    assert "holds no run" in capsys.readouterr().err
+    assert main(["train"]) == 2
+    assert "name a benchmark or a file with molecules" in capsys.readouterr().err
+
+
+def test_configs_by_name(tmp_path, capsys, monkeypatch):
+    seen = []
+    monkeypatch.setattr("planegraph.train.tasks.task_of", lambda settings, root: seen.append(settings) or 1 / 0)
+    for arguments, epochs in [(["p3r"], 100), (["p3r", "--config", "p3r-gin"], None), (["zinc12k"], 900)]:
+        main(["train", *arguments, "--out", str(tmp_path / "run")])
+        assert seen[-1].task == arguments[0]
+        assert epochs is None or seen[-1].train.epochs == epochs
+    assert seen[1].model_class == "GIN"
+    assert seen[2].options["edge_features"]
+    assert "settings of p3r-baseplane, the published row" in capsys.readouterr().err
+    assert main(["train", "p3r", "--config", "p3r-gone", "--out", str(tmp_path / "run")]) == 2
+    assert "there is no p3r-gone.yaml" in capsys.readouterr().err
+    main(["train", "p3r", "--set", "train.epochs=7", "--out", str(tmp_path / "run")])
+    assert (seen[-1].train.epochs, seen[-1].train.seeds) == (7, 1)
+
+
 def test_training_does_not_know_the_tables(tmp_path):
     """It runs where the experiments are not there at all."""
     arguments = [

@@ -30,8 +30,15 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("task", metavar="TASK", help="a benchmark (see planegraph datasets), or a CSV, TSV, Parquet or SDF file")
-    parser.add_argument("--config", metavar="FILE", help="YAML file with settings; without it, the defaults")
+    parser.add_argument(
+        "task",
+        metavar="TASK",
+        nargs="?",
+        help="a benchmark (see planegraph datasets), or a CSV, TSV, Parquet or SDF file; not needed with --resume",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE", help="YAML file with settings, or the name of one that planegraph brings, as in docs/results.md"
+    )
     add_overrides(parser, "settings, as in --set model.hidden=128 train.lr=0.001")
     parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
@@ -60,6 +67,9 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="read RDKit's descriptors beside the graph (default: up to 5,000 molecules)",
     )
+    group.add_argument(
+        "--no-baselines", action="store_true", help="train no random forest and no gradient boosting to compare with"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -68,12 +78,14 @@ def run(args: argparse.Namespace) -> int:
     from ..train.run import runs_of
     from ..train.tasks import task_of
 
-    if _is_file(args.task):
+    if args.task is None and not (args.resume and args.out):
+        raise UsageError("name a benchmark or a file with molecules; --resume --out DIR alone resumes the run in DIR")
+    if args.task is not None and _is_file(args.task):
         return _run_molecules(args)
     try:
         check_device(args.device)
-        settings = _settings(args)
         out = args.out or os.path.join("runs", args.task)
+        settings = _kept_settings(args, out) if _resumes_as_it_was(args, out) else _settings(args)
         options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
         options["tensorboard"] = args.tensorboard
         result = train(task_of(settings, args.data), settings, out, **options)
@@ -115,7 +127,8 @@ def _run_molecules(args: argparse.Namespace) -> int:
         for note in found.notes:
             complain(note)
         settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
-        result = train_molecules(found, settings, out, show=not args.quiet, device=args.device, tensorboard=args.tensorboard)
+        shown = {"show": not args.quiet, "tensorboard": args.tensorboard}
+        result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
     except FileNotFoundError:
         raise UsageError(f"{args.task}: there is no such file") from None
     except Stopped as stop:
@@ -126,16 +139,18 @@ def _run_molecules(args: argparse.Namespace) -> int:
         return 3
     except PlanegraphError as error:
         raise UsageError(str(error), error.alike) from None
-    sys.stdout.write(molecule_summary(result, out) + _report(out))
+    if first_process():
+        sys.stdout.write(molecule_summary(result, out) + _report(out))
     if found.skipped:
         complain(f"{len(found.skipped):,} rows were skipped: {os.path.join(out, SKIPPED)} says which, and why")
     return 0
 
 
 def molecule_summary(result: dict[str, Any], out: str) -> str:
-    """The figures of the ensemble on validation and test, a line for each target and metric."""
+    """The figures of the ensemble on validation and test, a line for each target and metric; and those of the baselines."""
     from ..datasets.metrics import metrics_of
 
+    baselines = result.get("baselines", {})
     ensemble, titles = result["ensemble"], metrics_of(result["kind"])
     lines = [f"{result['task']}: {len(result['lanes'])} models, {result['seconds']:.0f} s on {result['device']}"]
     for target, figures in ensemble["test"].items():
@@ -145,9 +160,19 @@ def molecule_summary(result: dict[str, Any], out: str) -> str:
             lines.append(f"{target}, {titles[name].title}: test {texts[0]}, validation {texts[1]}")
         interval = ensemble.get("intervals", {}).get(target, {})
         if interval.get("half_width") is not None:
-            share, covered = ensemble["intervals"]["coverage"], interval["test_coverage"]
+            share, covered = interval["coverage"], interval["test_coverage"]
             lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}, which cover {covered:.0%} of test")
+        if baselines and "skipped" not in baselines:
+            lines.append(f"{target}, {titles[result['metric']].title} {_of_baselines(baselines, target, result['metric'])}")
+    if "skipped" in baselines:
+        lines.append(f"no baselines: {baselines['skipped']}")
     return "\n".join([*lines, f"kept in {out}; planegraph predict {out} FILE -o OUT.csv"]) + "\n"
+
+
+def _of_baselines(baselines: dict[str, Any], target: str, metric: str) -> str:
+    values = {name: by_target[target][metric] for name, by_target in baselines.items()}
+    articles = {"random forest": "a random forest"}
+    return ", ".join(f"of {articles.get(n, n)}: {'undefined' if v is None else f'{v:.4g}'}" for n, v in values.items())
 
 
 def summary(result: dict[str, Any], out: str) -> str:
@@ -177,7 +202,7 @@ def _report(out: str) -> str:
 def _settings(args: argparse.Namespace) -> RunSettings:
     from ..train import RunSettings
 
-    settings = _read(args.config) if args.config else RunSettings(args.task)
+    settings = _read(args.config) if args.config else _published(args) or RunSettings(args.task)
     if settings.task != args.task:
         raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}", alike=True)
     seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
@@ -187,9 +212,46 @@ def _settings(args: argparse.Namespace) -> RunSettings:
     return settings
 
 
+def _published(args: argparse.Namespace) -> RunSettings | None:
+    """Those of the benchmark's published row, if nothing else is said: a benchmark by its name alone is that row."""
+    if args.overrides or args.seeds is not None or args.resume:
+        return None
+    from ..experiments.configs import config_names, load_config
+
+    names = [name for name in (f"{args.task}-edges-baseplane", f"{args.task}-baseplane") if name in config_names()]
+    if not names:
+        return None
+    complain(f"settings of {names[0]}, the published row; --set or --config choose others", alike=True)
+    return load_config(names[0])
+
+
+def _resumes_as_it_was(args: argparse.Namespace, out: str) -> bool:
+    """Whether the settings are those of the run in the folder: no task is named, or nothing is said but the task."""
+    silent = not args.config and not args.overrides and args.seeds is None
+    return args.task is None or (args.resume and silent and os.path.exists(os.path.join(out, "settings.yaml")))
+
+
+def _kept_settings(args: argparse.Namespace, out: str) -> RunSettings:
+    """Those of the run in the folder, with what is said now in their place."""
+    path = os.path.join(out, "settings.yaml")
+    if not os.path.exists(path):
+        raise UsageError(f"{out} holds no run", alike=True)
+    settings = _read(path)
+    if _is_file(settings.task):
+        raise UsageError(f"{out} is a run on {settings.task}: the command that began it resumes it", alike=True)
+    if args.task not in (None, settings.task):
+        raise UsageError(f"{out} is a run on {settings.task}, not {args.task}", alike=True)
+    seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
+    return settings.with_overrides([*args.overrides, *seeds])
+
+
 def _read(config: str) -> RunSettings:
     from ..train import load_settings
 
+    if not os.path.exists(config) and os.sep not in config and not config.endswith(".yaml"):
+        from ..experiments.configs import load_config
+
+        return load_config(config)
     try:
         return load_settings(config)
     except OSError as error:

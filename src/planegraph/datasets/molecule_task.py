@@ -108,11 +108,15 @@ class Skipped(NamedTuple):
 
 @dataclass(frozen=True)
 class MoleculeTask:
-    """The task of a table, what prediction must know, the rows that were skipped, and what was found, in sentences for people."""
+    """The task of a table, what prediction must know, the rows that were skipped, and what was found, in sentences for people.
+
+    ``rows`` and ``smiles`` are those of the task's graphs, in their order.
+    """
 
     task: Task
     schema: MoleculeSchema
     rows: np.ndarray
+    smiles: tuple[str, ...]
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -144,7 +148,7 @@ def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | Non
     task = _task(Path(fspath(path)).name, dataset, targets, kind, splits, options, columns.targets, classes, seen)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
     notes = [*_notes(task, columns, len(kept), len(skipped), kind), *notes, *_shared(task, found.batch)]
-    return MoleculeTask(task, schema, columns.rows[kept], sorted(skipped), notes)
+    return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes)
 
 
 # ---- the columns --------------------------------------------------------------------------------------------------------------------

@@ -13,6 +13,7 @@ from ..train.settings import flat
 from .confusion import MOST_CLASSES, by_class, confusion, counts
 from .curves import learning_curves
 from .markup import Markup, join, tag
+from .molecules import figures_part, molecule_classes, molecule_figures, plots_note, read_molecules, worst_part
 from .page import cards, facts, figures, section, table, write_page
 from .plot import COLOURS, Figure
 from .roc import roc
@@ -32,13 +33,17 @@ def write_report(run_folder: str | PathLike[str], path: str | PathLike[str] | No
 def _write_report(run: Run, path: Path) -> Path:
     """The page."""
     title = f"{run.task} · {run.model}"
+    found = read_molecules(run)
+    beside = class_table(run) if found is None else join(plots_note(found), molecule_classes(run, found))
     write_page(
         path,
         title,
         tag("h1", title),
         result_part(run),
+        None if found is None else section("All metrics, against baselines", figures_part(found)),
         section("Learning curves", figures(learning_curves([run], [run.model]))),
-        section("Predictions on the test part", figures(prediction_figures(run)), class_table(run)),
+        section("Predictions on the test part", figures(prediction_figures(run)), beside),
+        None if found is None else section("Test molecules furthest off", worst_part(found)),
         section("Every lane", lane_table(run), target_table(run)),
         section("Time and machine", machine_part(run)),
         section("Settings", facts(flat(run.settings))),
@@ -60,7 +65,10 @@ def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> 
 
 
 def prediction_figures(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
-    """What the run's kind of task is best seen by."""
+    """What the run's kind of task is best seen by; of a table of molecules, for the ensemble."""
+    found = read_molecules(run)
+    if found is not None and found.tests is not None:
+        return molecule_figures(run, found, colour)
     if run.kind == "regression":
         return scatters(run, colour)
     return [*(roc(run, colour) if run.metric == "rocauc" else []), *confusion(run, colour)]

@@ -23,7 +23,7 @@ COVERAGE = 0.9
 
 
 def summarise_ensemble(task: Task, folder: Path, lanes: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """``val`` and ``test``: all metrics of each target; for regression ``intervals`` by target: half width, and coverage on test."""
+    """``val`` and ``test``: all metrics of each target; for regression ``intervals`` of each target."""
     by_fold: dict[int | None, list[Mapping[str, Any]]] = {}
     for lane in lanes:
         by_fold.setdefault(lane["fold"], []).append(lane)
@@ -32,9 +32,8 @@ def summarise_ensemble(task: Task, folder: Path, lanes: Sequence[Mapping[str, An
     for part in ("val", "test"):
         found[part] = _averaged([figures_of(task, *of_fold[part]) for of_fold in parts])
     if task.kind == "regression":
-        found["intervals"] = {"coverage": COVERAGE} | {
-            name: _interval([(of_fold["val"], of_fold["test"]) for of_fold in parts], k) for k, name in enumerate(task.names)
-        }
+        folds = [(of_fold["val"], of_fold["test"]) for of_fold in parts]
+        found["intervals"] = {name: _interval(folds, k) for k, name in enumerate(task.names)}
     return found
 
 
@@ -84,4 +83,8 @@ def _interval(
         widths.append(interval_quantile(residuals[0], COVERAGE))
         inside.append(residuals[1] <= widths[-1])
     covered, width = np.concatenate(inside), float(np.mean(widths))
-    return {"half_width": width if np.isfinite(width) else None, "test_coverage": float(covered.mean()) if len(covered) else None}
+    return {
+        "coverage": COVERAGE,
+        "half_width": width if np.isfinite(width) else None,
+        "test_coverage": float(covered.mean()) if len(covered) else None,
+    }

@@ -1,29 +1,39 @@
 """Training on a table of molecules: settings that suit its size, the run's folder, and what predictions need later.
 
-Beside the files of every run the folder holds ``molecules.json`` (the schema: how molecules are read, what the outputs are) and, if rows
-were left out, ``skipped.csv``. ``result.json`` has the figures of the ensemble under ``ensemble``.
+Beside the files of every run the folder holds ``molecules.json`` (the schema: how molecules are read, what the outputs are),
+``predictions.csv`` (see :func:`predictions_csv`) and, if rows were left out, ``skipped.csv``. ``result.json`` has the figures of the
+ensemble under ``ensemble``, and those of other methods on the same test molecules under ``baselines`` (datasets/molecule_baselines.py).
 """
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from ..data.format import replace_files
+from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
-from .ensemble import summarise_ensemble
+from ..processes import first_process
+from .checkpoint import load_checkpoint
+from .ensemble import probabilities, summarise_ensemble
+from .lanes import lane_name
 from .loop import CHECKPOINT
 from .run import train
 from .settings import RunSettings
 
 SCHEMA = "molecules.json"
 SKIPPED = "skipped.csv"
+PREDICTIONS = "predictions.csv"
 
 
 def molecule_settings(
@@ -54,18 +64,79 @@ def train_molecules(
     show: bool = False,
     device: torch.device | str | None = None,
     tensorboard: bool = False,
+    baselines: bool = True,
 ) -> dict[str, Any]:
-    """Trains on a table; a run that was interrupted in this folder is resumed. Gives what ``result.json`` holds."""
+    """Trains on a table; a run that was interrupted in this folder is resumed. Gives what ``result.json`` holds.
+
+    With ``baselines`` a random forest and gradient boosting are trained on the same molecules, once: a finished run keeps their figures.
+    Under torchrun the first process does this, and only its result has them.
+    """
     folder = Path(fspath(out))
     resume = (folder / CHECKPOINT).exists()
     result = train(found.task, settings, folder, resume=resume, show=show, device=device, tensorboard=tensorboard)
-    if found.task.targets is None:
-        result = {**result, "ensemble": summarise_ensemble(found.task, folder, result["lanes"])}
-    files = {folder / "result.json": json.dumps(result, indent=2) + "\n", folder / SCHEMA: _schema(found)}
+    result = {**result, "ensemble": summarise_ensemble(found.task, folder, result["lanes"])}
+    if not first_process():
+        return result
+    files = {
+        folder / "result.json": _json(result),
+        folder / SCHEMA: _schema(found),
+        folder / PREDICTIONS: predictions_csv(found, folder, result["lanes"]),
+    }
     if found.skipped:
         files[folder / SKIPPED] = found.skipped_csv()
-    replace_files(files)
+    replace_files(files)  # before the baselines: whatever becomes of those, the run is complete
+    if baselines and "skipped" in result.get("baselines", {"skipped": "not asked for"}):
+        if show:
+            print("training the baselines: a random forest and gradient boosting", file=sys.stderr)
+        result = {**result, "baselines": baseline_figures(found, torch.get_num_threads())}
+        replace_files({folder / "result.json": _json(result)})
     return result
+
+
+def predictions_csv(found: MoleculeTask, folder: Path, lanes: Sequence[Mapping[str, Any]]) -> str:
+    """What the ensemble predicts for the molecules of validation and test, as a CSV file.
+
+    Columns: row (in the table, from 1), part, fold (empty without folds), smiles; ``true_NAME`` and ``predicted_NAME`` of each target,
+    empty where a value is missing. ``predicted`` is the mean of the models: a value, or for a binary target the probability of 1. A
+    multiclass target has the text of its classes there, and ``probability_CLASS`` for each.
+    """
+    by_fold: dict[int | None, list[Mapping[str, Any]]] = {}
+    for lane in lanes:
+        by_fold.setdefault(lane["fold"], []).append(lane)
+    classes, targets = found.schema.classes, found.schema.targets
+    head = [f"{what}_{name}" for name in targets for what in ("true", "predicted")]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["row", "part", "fold", "smiles", *head, *(f"probability_{name}" for name in classes)])
+    for fold, mine in by_fold.items():
+        for part in ("val", "test"):
+            ids, true, predicted = _mean_prediction(found.task.kind, folder, mine, part)
+            for i, t, p in zip(ids.tolist(), true.tolist(), predicted.tolist(), strict=True):
+                if classes:
+                    values = [classes[int(t[0])], classes[int(np.argmax(p))], *map(_text, p)]
+                else:
+                    values = [_text(value) for pair in zip(t, p, strict=True) for value in pair]
+                writer.writerow([found.rows[i], part, "" if fold is None else fold, found.smiles[i], *values])
+    return out.getvalue()
+
+
+def _mean_prediction(
+    kind: str, folder: Path, lanes: Sequence[Mapping[str, Any]], part: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Ids (n,), truth (n, targets) and mean prediction (n, outputs) of the seeds of one split."""
+    files = [folder / "models" / lane_name(lane["seed"], lane["fold"]) / f"{part}.safetensors" for lane in lanes]
+    tensors = [load_checkpoint(path)[0] for path in files]
+    predicted = np.mean([probabilities(kind, of["predicted"].double()).numpy() for of in tensors], axis=0)
+    ids, true = tensors[0]["id"].numpy(), tensors[0]["true"].double().numpy()
+    return ids, true.reshape(len(ids), -1), predicted.reshape(len(ids), -1)
+
+
+def _text(value: float) -> str:
+    return "" if np.isnan(value) else f"{value:.7g}"
+
+
+def _json(values: Mapping[str, Any]) -> str:
+    return json.dumps(values, indent=2) + "\n"
 
 
 def _schema(found: MoleculeTask) -> str:
