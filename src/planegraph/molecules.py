@@ -15,6 +15,7 @@ without stereochemistry (``Chem.RemoveStereochemistry``, then ``Chem.MolToSmiles
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -122,10 +123,9 @@ def _descriptors(chem: Any, mol: Any, doubles: np.ndarray) -> tuple[np.ndarray, 
 def rdkit() -> Any:
     """``rdkit.Chem``, or an error that says how to get it."""
     try:
-        from rdkit import Chem
+        return import_module("rdkit.Chem")
     except ImportError:
         raise MissingDependencyError("molecules need RDKit: pip install planegraph[chem]") from None
-    return Chem
 
 
 def _why(chem: Any, smiles: str) -> str:

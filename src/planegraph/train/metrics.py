@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import nan
+
 import numpy as np
 import torch
 
@@ -13,10 +15,10 @@ _RANKED = ("rocauc", "prauc")  # only the order counts, which a sigmoid in float
 
 
 def evaluate(task: Task, raw: torch.Tensor, y: torch.Tensor) -> dict[str, float]:
-    """Metric, error (lower is better) and loss of the outputs (n, outputs) of all graphs of a part."""
+    """Metric, error (lower is better) and loss of the outputs (n, outputs) of all graphs of a part; NaN if an output is."""
     raw = raw.double()
     losses = graph_losses(task, raw, y)
-    metric = metric_of(task, raw, y)
+    metric = nan if raw.isnan().any() else metric_of(task, raw, y)
     error = error_of(metrics_of(task.kind)[task.metric], metric)
     return {"metric": metric, "error": error, "loss": mean_loss(task, float(losses.sum()), len(losses))}
 
