@@ -17,19 +17,19 @@ from typing import Any, Self
 import numpy as np
 import torch
 
-from .data.batch import Collator
 from .data.format import replace_files
 from .data.packed import PackedDataset
 from .datasets.molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
-from .datasets.molecule_task import SMALL
+from .datasets.molecule_task import LOSSES, SMALL
 from .datasets.task import Task
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
 from .graph import Graph
 from .nn import BasePlanE, Categorical, Continuous
 from .nn.for_data import sizes_of
+from .predict.predictor import model_outputs
 from .train import RunSettings, train
 from .train.distributed import chosen_device
-from .train.ensemble import probabilities
+from .train.metrics import probabilities
 from .train.molecules import epochs_for
 
 try:
@@ -40,7 +40,6 @@ except ImportError as error:
     raise MissingDependencyError("planegraph.estimators needs scikit-learn: pip install 'planegraph[sklearn]'") from error
 
 _FILE = "estimator.json"
-_BATCH = 256
 
 
 class PlanEEstimator(BaseEstimator):
@@ -105,7 +104,7 @@ class PlanEEstimator(BaseEstimator):
             node_features=nodes,
             edge_features=edges,
             kind=kind,
-            loss={"regression": "mse", "binary": "bce", "multiclass": "ce"}[kind],
+            loss=LOSSES[kind],
             metric={"regression": "rmse", "binary": "logloss", "multiclass": "logloss"}[kind],
             outputs=outputs,
             units=units,
@@ -121,11 +120,12 @@ class PlanEEstimator(BaseEstimator):
             return self._pack(graphs)
         self.featurizer_ = Featurizer(self.stereo)
         wanted = len(graphs) <= SMALL if self.descriptors is None else self.descriptors
-        if wanted:
-            readable = [text for text in graphs if isinstance(text, str)]
-            self._pack(graphs)  # what cannot be read is named here
-            self.featurizer_ = self.featurizer_.with_scaling(*descriptors(readable))
-        return self._pack(graphs)
+        dataset = self._pack(graphs)
+        if not wanted:
+            return dataset
+        names, values = descriptors(graphs)
+        self.featurizer_ = self.featurizer_.with_scaling(names, values)
+        return dataset.with_attrs(descriptors=self.featurizer_.scaling(names, values))
 
     def _pack(self, graphs: list[Any]) -> PackedDataset:
         kind = _kind_of(graphs) if graphs else self.kind_
@@ -185,17 +185,8 @@ class PlanEEstimator(BaseEstimator):
         check_is_fitted(self, "models_")
         graphs, device = _as_list(X), chosen_device(self.device)
         dataset = self._pack(graphs)
-        collate, total = Collator(dataset), None
-        for model in self.models_:
-            model.to(device)
-            parts = [torch.empty(0, model.config.outputs)]
-            with torch.no_grad():
-                for start in range(0, len(dataset), _BATCH):
-                    batch = collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(device)
-                    parts.append(model(batch).cpu())
-            found = probabilities(self.task_kind_, torch.cat(parts).double())
-            total = found if total is None else total + found
-        return (total / len(self.models_)).numpy()
+        each = torch.stack([model_outputs(model.to(device), dataset, device) for model in self.models_]).double()
+        return probabilities(self.task_kind_, each).mean(0).numpy()
 
     # ---- files ----------------------------------------------------------------------------------------------------------------------
 

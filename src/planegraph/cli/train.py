@@ -73,30 +73,34 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..train import train
     from ..train.errors import DivergedError, Stopped
-    from ..train.run import runs_of
-    from ..train.tasks import task_of
 
     if args.task is None and not (args.resume and args.out):
         raise UsageError("name a benchmark or a file with molecules; --resume --out DIR alone resumes the run in DIR")
-    if args.task is not None and _is_file(args.task):
-        return _run_molecules(args)
+    on_file = args.task is not None and _is_file(args.task)
     try:
         check_device(args.device)
-        out = args.out or os.path.join("runs", args.task)
-        settings = _kept_settings(args, out) if _resumes_as_it_was(args, out) else _settings(args)
-        options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
-        options["tensorboard"] = args.tensorboard
-        result = train(task_of(settings, args.data), settings, out, **options)
+        return _run_molecules(args) if on_file else _run_benchmark(args)
     except Stopped as stop:
-        complain(str(stop), stop.alike)
+        complain(f"{stop}: the same command continues" if on_file else str(stop), stop.alike)
         return 128 + (stop.signal or 2)
     except DivergedError as error:
         complain(f"diverged: {error}", error.alike)
         return 3
     except PlanegraphError as error:
         raise UsageError(str(error), error.alike) from None
+
+
+def _run_benchmark(args: argparse.Namespace) -> int:
+    from ..train import train
+    from ..train.run import runs_of
+    from ..train.tasks import task_of
+
+    out = args.out or os.path.join("runs", args.task)
+    settings = _kept_settings(args, out) if _resumes_as_it_was(args, out) else _settings(args)
+    options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
+    options["tensorboard"] = args.tensorboard
+    result = train(task_of(settings, args.data), settings, out, **options)
     if first_process():
         for folder, of_target in runs_of(out, result):
             sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
@@ -110,7 +114,6 @@ def _is_file(task: str) -> bool:
 
 def _run_molecules(args: argparse.Namespace) -> int:
     from ..datasets.molecule_task import MoleculeOptions, read_molecule_task
-    from ..train.errors import DivergedError, Stopped
     from ..train.molecules import SKIPPED, molecule_settings, train_molecules
 
     if args.config:
@@ -118,27 +121,16 @@ def _run_molecules(args: argparse.Namespace) -> int:
     out = args.out or os.path.join("runs", os.path.basename(args.task).split(".")[0])
     kind = "binary" if args.kind == "classification" else args.kind
     targets = None if args.targets is None else tuple(name.strip() for name in args.targets.split(","))
+    options = MoleculeOptions(args.smiles, targets, kind, args.metric, args.split, args.folds, not args.no_stereo, args.descriptors)
     try:
-        check_device(args.device)
-        options = MoleculeOptions(
-            args.smiles, targets, kind, args.metric, args.split, args.folds, not args.no_stereo, args.descriptors
-        )
         found = read_molecule_task(args.task, options)
-        for note in found.notes:
-            complain(note)
-        settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
-        shown = {"show": not args.quiet, "tensorboard": args.tensorboard}
-        result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
     except FileNotFoundError:
         raise UsageError(f"{args.task}: there is no such file") from None
-    except Stopped as stop:
-        complain(f"{stop}: the same command continues", stop.alike)
-        return 128 + (stop.signal or 2)
-    except DivergedError as error:
-        complain(f"diverged: {error}", error.alike)
-        return 3
-    except PlanegraphError as error:
-        raise UsageError(str(error), error.alike) from None
+    for note in found.notes:
+        complain(note)
+    settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
+    shown = {"show": not args.quiet, "tensorboard": args.tensorboard}
+    result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
     if first_process():
         sys.stdout.write(molecule_summary(result, out) + _report(out))
     if found.skipped:

@@ -12,7 +12,7 @@ Ranks sort, in O(n log n); everything else is O(n), or O(n classes).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, nan, sqrt
 
@@ -234,6 +234,30 @@ def figures(kind: str, true: np.ndarray, predicted: np.ndarray) -> dict[str, flo
     metrics = metrics_of(kind)
     true, predicted = _observed(kind, true, predicted)
     return {name: metric.function(true, predicted) for name, metric in metrics.items()}
+
+
+def figures_by_name(kind: str, names: Sequence[str], true: np.ndarray, predicted: np.ndarray) -> dict[str, dict[str, float]]:
+    """All metrics of each target by its name, where ``true`` has shape (n, targets) and ``predicted`` (n, targets) or (n, classes).
+
+    >>> figures_by_name("regression", ["a"], np.array([[1.0], [3.0]]), np.array([[1.0], [2.0]]))["a"]["mae"]
+    0.5
+    """
+    columns = _columns(kind, true, predicted)
+    return {name: figures(kind, *column) for name, column in zip(names, columns, strict=True)}
+
+
+def mean_over_folds(folds: Sequence[Mapping[str, Mapping[str, float]]]) -> dict[str, dict[str, float | None]]:
+    """The mean of each figure of each target over the folds that define it; None if none does.
+
+    >>> mean_over_folds([{"a": {"mae": 1.0, "r2": nan}}, {"a": {"mae": 2.0, "r2": nan}}])
+    {'a': {'mae': 1.5, 'r2': None}}
+    """
+    found: dict[str, dict[str, float | None]] = {}
+    for name, first in folds[0].items():
+        columns = {metric: np.array([fold[name][metric] for fold in folds]) for metric in first}
+        kept = {metric: values[~np.isnan(values)] for metric, values in columns.items()}
+        found[name] = {metric: float(values.mean()) if len(values) else None for metric, values in kept.items()}
+    return found
 
 
 def mean_figure(kind: str, name: str, true: np.ndarray, predicted: np.ndarray) -> float:

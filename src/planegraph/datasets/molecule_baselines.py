@@ -9,13 +9,13 @@ Lipophilicity (3,360 training molecules) takes about 130 s on one core of a busy
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..molecules import rdkit
-from .metrics import figures, metrics_of
+from .metrics import figures, mean_over_folds, metrics_of
 from .molecule_features import descriptors
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def baseline_figures(found: MoleculeTask, threads: int = 1) -> dict[str, Figures
     y = _values(task)
     inputs = {FOREST: fingerprints(found.smiles), BOOSTING: _finite_descriptors(found.smiles)}
     return {
-        name: _averaged([_of_split(task, make[name], x, y, split, threads) for _, split in task.by_fold()])
+        name: mean_over_folds([_of_split(task, make[name], x, y, split, threads) for _, split in task.by_fold()])
         for name, x in inputs.items()
     }
 
@@ -143,13 +143,3 @@ def _fitted(model: Any, x: np.ndarray, y: np.ndarray, threads: int) -> Any:
 
     with parallel_backend("threading", n_jobs=threads):
         return model.fit(x, y)
-
-
-def _averaged(folds: Sequence[Mapping[str, Mapping[str, float]]]) -> Figures:
-    """The mean over the folds that define a figure; None if none does."""
-    found: Figures = {}
-    for target, first in folds[0].items():
-        columns = {metric: np.array([fold[target][metric] for fold in folds]) for metric in first}
-        kept = {metric: values[~np.isnan(values)] for metric, values in columns.items()}
-        found[target] = {metric: float(values.mean()) if len(values) else None for metric, values in kept.items()}
-    return found

@@ -27,13 +27,12 @@ import numpy as np
 import torch
 
 from ..batch import GraphBatch
-from ..data.batch import Collator
 from ..data.packed import PackedDataset
 from ..decompose import decompose
 from ..errors import FormatError, MissingDependencyError
 from ..molecules import rdkit
-from ..train.ensemble import probabilities
-from .predictor import Predictor
+from ..train.metrics import probabilities
+from .predictor import Predictor, model_outputs
 
 _PACK = 256
 _PANEL = (400, 340)  # pixels
@@ -125,7 +124,7 @@ def explain(predictor: Predictor, smiles: str) -> Explanation:
     else:
         outputs = tuple(of_output(k, target, None) for k, target in enumerate(schema.targets))
     symbols = tuple(atom.GetSymbol() for atom in mol.GetAtoms())
-    return Explanation(smiles, symbols, outputs, predictor([smiles]).unseen.get(0, ""), schema.featurizer.scaling is not None)
+    return Explanation(smiles, symbols, outputs, predictor.unseen(found).get(0, ""), schema.featurizer.scaling is not None)
 
 
 # ---- parts --------------------------------------------------------------------------------------------------------------------------
@@ -163,9 +162,7 @@ def _predict(predictor: Predictor, molecule: GraphBatch, attrs: Any, parts: Sequ
         masked = _masked(molecule, parts[start : start + _PACK])
         dataset = PackedDataset.from_arrays(masked, on_nonplanar="set")
         dataset = dataset.with_attrs(**{name: np.repeat(values, len(masked), axis=0) for name, values in attrs.items()})
-        batch = Collator(dataset)(np.arange(len(masked))).to(predictor.device)
-        with torch.no_grad():
-            each = torch.stack([model(batch).cpu() for model in predictor.models]).double()
+        each = torch.stack([model_outputs(model, dataset, predictor.device) for model in predictor.models]).double()
         rows.append(probabilities(predictor.schema.kind, each).mean(0).numpy())
     return np.concatenate(rows)
 

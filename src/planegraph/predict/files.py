@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 
 import numpy as np
 
-from ..datasets.metrics import figures
+from ..datasets.metrics import figures_by_name
 from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets
 from ..errors import FormatError
 from .predictor import Predictions, Predictor
@@ -137,10 +137,7 @@ def evaluate_file(predictor: Predictor, source: str | PathLike[str], smiles: str
     if not rows or rows == problems:
         raise FormatError(f"{table.path}: none of {rows} rows can be predicted")
     y, p = np.concatenate(true), np.concatenate(predicted)
-    if schema.kind == "multiclass":
-        return Evaluation({schema.targets[0]: figures(schema.kind, y[:, 0].astype(int), p)}, Counts(rows, problems))
-    found = {name: figures(schema.kind, y[:, k], p[:, k]) for k, name in enumerate(schema.targets)}
-    return Evaluation(found, Counts(rows, problems))
+    return Evaluation(figures_by_name(schema.kind, schema.targets, y, p), Counts(rows, problems))
 
 
 def _truth(predictor: Predictor, table: MoleculeTable, chunk: Rows) -> np.ndarray:

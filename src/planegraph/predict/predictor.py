@@ -7,7 +7,7 @@ reason; atoms and bonds that training never saw have embeddings of 0 (train/mode
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
@@ -25,7 +25,7 @@ from ..datasets.molecule_task import MoleculeSchema
 from ..errors import FormatError
 from ..nn import GraphModel
 from ..train.distributed import chosen_device
-from ..train.ensemble import probabilities
+from ..train.metrics import probabilities
 from ..train.models import MODELS
 from ..train.molecules import SCHEMA
 
@@ -77,35 +77,22 @@ class Predictor:
     def __call__(self, smiles: Sequence[str]) -> Predictions:
         """Predicts a list of SMILES, in memory at once."""
         found = self.schema.featurizer(list(smiles))
-        each = torch.stack([self._of_all(found, model) for model in self.models]).double()
+        each = torch.stack([model_outputs(model, found.dataset, self.device) for model in self.models]).double()
         each = probabilities(self.schema.kind, each)
         mean, spread = (np.full((len(smiles), len(self.outputs)), np.nan) for _ in range(2))
         mean[found.positions] = each.mean(0).numpy()
         spread[found.positions] = each.std(0, correction=min(1, len(each) - 1)).numpy()
-        return Predictions(mean, spread, found.problems, self._unseen(found))
+        return Predictions(mean, spread, found.problems, self.unseen(found))
 
     def embed(self, smiles: Sequence[str]) -> tuple[np.ndarray, dict[int, str]]:
         """(n, width) float32: what the output MLPs of all models see, side by side; NaN and a reason where a molecule cannot be read."""
         found = self.schema.featurizer(list(smiles))
-        parts = [self._of_all(found, model, embed=True).float().numpy() for model in self.models]
+        parts = [model_outputs(model, found.dataset, self.device, embed=True).float().numpy() for model in self.models]
         rows = np.full((len(smiles), sum(part.shape[1] for part in parts)), np.nan, np.float32)
         rows[found.positions] = np.concatenate(parts, axis=1)
         return rows, found.problems
 
-    def _of_all(self, found: Featurized, model: GraphModel, embed: bool = False) -> Tensor:
-        width = model.config.hidden * model.config.layers if embed else model.config.outputs
-        outputs = [torch.empty(0, width)]
-        with torch.no_grad():
-            for batch in self._batches(found.dataset):
-                outputs.append((model.embed(batch) if embed else model(batch)).cpu())
-        return torch.cat(outputs)
-
-    def _batches(self, dataset: PackedDataset) -> Iterator[Any]:
-        collate = Collator(dataset)
-        for start in range(0, len(dataset), _BATCH):
-            yield collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(self.device)
-
-    def _unseen(self, found: Featurized) -> dict[int, str]:
+    def unseen(self, found: Featurized) -> dict[int, str]:
         """What each molecule has that no training molecule had, in words, by its position."""
         names: dict[int, set[str]] = {}
         ds = found.dataset
@@ -124,6 +111,17 @@ class Predictor:
                     what = "other" if category == 0 else str(listed[category - 1])
                     names.setdefault(int(found.positions[graph]), set()).add(f"{column} {what}")
         return {position: ", ".join(sorted(found)) for position, found in sorted(names.items())}
+
+
+def model_outputs(model: GraphModel, dataset: PackedDataset, device: torch.device, embed: bool = False) -> Tensor:
+    """A model's outputs for all graphs of a dataset, or what its output MLP sees of them; on the host."""
+    collate = Collator(dataset)
+    found = [torch.empty(0, model.config.hidden * model.config.layers if embed else model.config.outputs)]
+    with torch.no_grad():
+        for start in range(0, len(dataset), _BATCH):
+            batch = collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(device)
+            found.append((model.embed(batch) if embed else model(batch)).cpu())
+    return torch.cat(found)
 
 
 def _schema(root: Path) -> MoleculeSchema:

@@ -7,7 +7,7 @@ from math import nan
 import numpy as np
 import torch
 
-from ..datasets.metrics import error_of, figures, mean_figure, metrics_of
+from ..datasets.metrics import error_of, figures_by_name, mean_figure, metrics_of
 from ..datasets.task import Task
 from .losses import activate, graph_losses, mean_loss
 
@@ -43,21 +43,22 @@ def mae_by_target(task: Task, raw: torch.Tensor, y: torch.Tensor) -> np.ndarray:
 
 def figures_by_target(task: Task, raw: torch.Tensor, y: torch.Tensor) -> dict[str, dict[str, float]]:
     """All metrics of each target, by its name."""
-    true, predicted = truths(task, y), answers(task, raw)
-    if task.kind == "multiclass":
-        return {name: figures(task.kind, true[:, 0], predicted) for name in task.names or ("0",)}
-    names = task.names or tuple(map(str, range(task.outputs)))
-    return {name: figures(task.kind, true[:, k], predicted[:, k]) for k, name in enumerate(names)}
+    return figures_by_name(task.kind, task.names, truths(task, y), answers(task, raw))
 
 
 def answers(task: Task, raw: torch.Tensor) -> np.ndarray:
     """(n, outputs) in float64: values in their units, or probabilities."""
     raw = raw.double()
-    if task.kind == "multiclass":
-        return raw.softmax(-1).numpy()
-    if task.kind == "binary":
-        return raw.sigmoid().numpy()
-    return in_units(task, activate(task, raw)).numpy()
+    if task.kind == "regression":
+        return in_units(task, activate(task, raw)).numpy()
+    return probabilities(task.kind, raw).numpy()
+
+
+def probabilities(kind: str, outputs: torch.Tensor) -> torch.Tensor:
+    """A model's outputs as what people read: values as they are, classes by their probability."""
+    if kind == "multiclass":
+        return outputs.softmax(-1)
+    return outputs.sigmoid() if kind == "binary" else outputs
 
 
 def truths(task: Task, y: torch.Tensor) -> np.ndarray:

@@ -12,7 +12,6 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -24,9 +23,7 @@ from ..data.format import replace_files
 from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
-from .checkpoint import load_checkpoint
-from .ensemble import probabilities, summarise_ensemble
-from .lanes import lane_name
+from .ensemble import Folds, read_folds, summarise_ensemble
 from .loop import CHECKPOINT
 from .run import train
 from .settings import RunSettings
@@ -74,13 +71,14 @@ def train_molecules(
     folder = Path(fspath(out))
     resume = (folder / CHECKPOINT).exists()
     result = train(found.task, settings, folder, resume=resume, show=show, device=device, tensorboard=tensorboard)
-    result = {**result, "ensemble": summarise_ensemble(found.task, folder, result["lanes"])}
+    folds = read_folds(found.task, folder, result["lanes"])
+    result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():
         return result
     files = {
         folder / "result.json": _json(result),
         folder / SCHEMA: _schema(found),
-        folder / PREDICTIONS: predictions_csv(found, folder, result["lanes"]),
+        folder / PREDICTIONS: predictions_csv(found, folds),
     }
     if found.skipped:
         files[folder / SKIPPED] = found.skipped_csv()
@@ -93,24 +91,20 @@ def train_molecules(
     return result
 
 
-def predictions_csv(found: MoleculeTask, folder: Path, lanes: Sequence[Mapping[str, Any]]) -> str:
+def predictions_csv(found: MoleculeTask, folds: Folds) -> str:
     """What the ensemble predicts for the molecules of validation and test, as a CSV file.
 
     Columns: row (in the table, from 1), part, fold (empty without folds), smiles; ``true_NAME`` and ``predicted_NAME`` of each target,
     empty where a value is missing. ``predicted`` is the mean of the models: a value, or for a binary target the probability of 1. A
     multiclass target has the text of its classes there, and ``probability_CLASS`` for each.
     """
-    by_fold: dict[int | None, list[Mapping[str, Any]]] = {}
-    for lane in lanes:
-        by_fold.setdefault(lane["fold"], []).append(lane)
     classes, targets = found.schema.classes, found.schema.targets
     head = [f"{what}_{name}" for name in targets for what in ("true", "predicted")]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(["row", "part", "fold", "smiles", *head, *(f"probability_{name}" for name in classes)])
-    for fold, mine in by_fold.items():
-        for part in ("val", "test"):
-            ids, true, predicted = _mean_prediction(found.task.kind, folder, mine, part)
+    for fold, parts in folds.items():
+        for part, (ids, true, predicted) in parts.items():
             for i, t, p in zip(ids.tolist(), true.tolist(), predicted.tolist(), strict=True):
                 if classes:
                     values = [classes[int(t[0])], classes[int(np.argmax(p))], *map(_text, p)]
@@ -118,17 +112,6 @@ def predictions_csv(found: MoleculeTask, folder: Path, lanes: Sequence[Mapping[s
                     values = [_text(value) for pair in zip(t, p, strict=True) for value in pair]
                 writer.writerow([found.rows[i], part, "" if fold is None else fold, found.smiles[i], *values])
     return out.getvalue()
-
-
-def _mean_prediction(
-    kind: str, folder: Path, lanes: Sequence[Mapping[str, Any]], part: str
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Ids (n,), truth (n, targets) and mean prediction (n, outputs) of the seeds of one split."""
-    files = [folder / "models" / lane_name(lane["seed"], lane["fold"]) / f"{part}.safetensors" for lane in lanes]
-    tensors = [load_checkpoint(path)[0] for path in files]
-    predicted = np.mean([probabilities(kind, of["predicted"].double()).numpy() for of in tensors], axis=0)
-    ids, true = tensors[0]["id"].numpy(), tensors[0]["true"].double().numpy()
-    return ids, true.reshape(len(ids), -1), predicted.reshape(len(ids), -1)
 
 
 def _text(value: float) -> str:
@@ -140,4 +123,4 @@ def _json(values: Mapping[str, Any]) -> str:
 
 
 def _schema(found: MoleculeTask) -> str:
-    return json.dumps(replace(found.schema).to_dict(), indent=1) + "\n"
+    return json.dumps(found.schema.to_dict(), indent=1) + "\n"
