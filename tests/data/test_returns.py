@@ -82,6 +82,27 @@ def test_columns_stand_beside_the_categories() -> None:
     assert large.x[:, 0].tolist() == [2**24 + 1, 2**24]
 
 
+def test_walks_that_read_them_are_those_of_their_labels() -> None:
+    ds = labelled()
+    found = ds.with_returns(STEPS, walks=True)
+    tables = ds.tables
+    batch = pg.GraphBatch(tables.node_ptr, tables.edge_ptr, tables.edges.astype(np.int64))
+    expected = PackedDataset.from_arrays(batch, x=ds.with_returns(STEPS).x, y=ds.y)
+    assert (found.node_labels, found.edge_labels) == (expected.node_labels, expected.edge_labels) == (("x",), ())
+    assert np.array_equal(found.x, expected.x)
+    assert np.array_equal(found.y, ds.y)
+    assert all(np.array_equal(found.tables[name], expected.tables[name]) for name in found.tables)
+    assert any(not np.array_equal(found.tables[name], tables[name]) for name in tables)
+
+
+def test_walks_need_all_their_labels() -> None:
+    graph = pg.GraphBatch.from_graphs([pg.Graph(3, [(0, 1), (1, 2)], node_labels=[1, 1, 2])])
+    ds = PackedDataset.from_arrays(graph, x=[[0], [0], [0]])
+    assert ds.node_labels == ("x", "labels")
+    with pytest.raises(ValueError, match="they broke ties by labels, which the dataset does not hold"):
+        ds.with_returns(STEPS, walks=True)
+
+
 @pytest.mark.parametrize("replicas", [None, 3])
 def test_a_model_reads_embeddings_and_numbers(replicas) -> None:
     ds = labelled().with_returns(STEPS)

@@ -281,9 +281,12 @@ class PackedDataset:
         """The same graphs with more arrays that have a row for each graph."""
         return self._with(attrs={**self.attrs, **{name: as_targets(values, len(self), name) for name, values in attrs.items()}})
 
-    def with_returns(self, steps: int) -> PackedDataset:
+    def with_returns(self, steps: int, *, walks: bool = False) -> PackedDataset:
         """The same graphs with probabilities that a random walk is back after 1 to ``steps`` steps as further columns of ``x``, which are
         all floats then; see returns.py. A model reads them as :class:`planegraph.nn.Mixed` if the columns before were categories.
+
+        With ``walks`` they also break ties in canonical walks, which are made anew: where labels alone leave a ring's beginning open, it is
+        then a node that its surroundings tell apart.
 
         >>> import planegraph as pg
         >>> PackedDataset.from_graphs([pg.Graph(2, [(0, 1)], node_labels=[3, 5])]).with_returns(2).x.tolist()
@@ -291,11 +294,24 @@ class PackedDataset:
         """
         from .returns import SCALE, return_probabilities
 
-        returns = SCALE * return_probabilities(self.tables, steps)
-        if self.x is None:  # they follow from the graph: walks that ignored them are those that would have read them
-            return self._with(x=returns, node_labels=(*self.node_labels, "x"))
-        dtype = np.float64 if self.x.dtype == np.float64 or np.abs(self.x).max(initial=0) > _EXACT else np.float32
-        return self._with(x=np.concatenate([self.x, returns], 1, dtype=dtype))
+        x = SCALE * return_probabilities(self.tables, steps)
+        if self.x is not None:
+            dtype = np.float64 if self.x.dtype == np.float64 or np.abs(self.x).max(initial=0) > _EXACT else np.float32
+            x = np.concatenate([self.x, x], 1, dtype=dtype)
+        if walks:
+            return self._with_labels(x)
+        # probabilities follow from the graph: walks that ignore them are as invariant as those that read them
+        return self._with(x=x, node_labels=(*self.node_labels, "x") if self.x is None else None)
+
+    def _with_labels(self, x: np.ndarray) -> PackedDataset:
+        """The same graphs, packed with x as node features and labels."""
+        unknown = [name for name in (*self.node_labels, *self.edge_labels) if name not in ("x", "edge_attr")]
+        if unknown:
+            raise ValueError(f"walks cannot be made anew: they broke ties by {', '.join(unknown)}, which the dataset does not hold")
+        edge_attr = self.edge_attr if self.dart_attr is None else self.dart_attr
+        edges = dict.fromkeys(self.edge_labels, edge_attr)
+        structure = Structure(self.tables.node_ptr, self.tables.edge_ptr, self.tables.edges.astype(np.int64))
+        return self._pack(structure, replace(self.features, x=x), {"x": x}, edges, None, "set" if len(self.nonplanar) else "raise")
 
     def _with(self, node_labels: Sequence[str] | None = None, **features: Any) -> PackedDataset:
         labels = {"node_labels": self.node_labels if node_labels is None else node_labels, "edge_labels": self.edge_labels}

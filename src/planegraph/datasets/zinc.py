@@ -28,16 +28,22 @@ class _Zinc(Dataset):
     has_edge_features = True
     notes = ""
 
-    def task(self, edge_features: bool = True, return_steps: int = 0) -> Task:
-        """Mean absolute error, trained on and reported; ``return_steps``: how far the random walks go whose return probabilities are node
-        features beside the atom type."""
+    def task(self, edge_features: bool = True, return_steps: int = 0, return_walks: bool = False) -> Task:
+        """Mean absolute error, trained on and reported.
+
+        Args:
+            return_steps: how far the random walks go whose return probabilities are node features beside the atom type.
+            return_walks: whether canonical walks read these, too (see :meth:`PackedDataset.with_returns`).
+        """
         require_bool("edge_features", edge_features)
         require_count("return_steps", return_steps)
+        require_bool("return_walks", return_walks)
+        require(not return_walks or return_steps > 0, f"{self.name}: return_walks needs return_steps above 0; found {return_steps}")
         ds = self.load(edge_features)
         atoms = (len(ATOM_TYPES),)
         return Task(
             self.variant(edge_features),
-            ds.with_returns(return_steps) if return_steps else ds,
+            ds.with_returns(return_steps, walks=return_walks) if return_steps else ds,
             by_number(ds.attrs["split"]),
             node_features=("mixed", (atoms, return_steps)) if return_steps else ("categorical", atoms),
             edge_features=("categorical", BOND_SIZES) if edge_features else None,
