@@ -10,7 +10,8 @@ be interrupted and resumed. Regression is scored by the test RMSE in the file's 
 - ``planegraph``: ``planegraph train FILE`` without further settings; ``planegraph-5``: the same with ``--ensemble 5``.
 - ``chemprop``: a directed message passing network, by its own command line and with its defaults: 50 epochs, the weights of the epoch with
   the lowest validation loss. The seed goes to ``--pytorch-seed`` and ``--data-seed``.
-- ``chemprop-rdkit``: the same with ``--molecule-featurizers rdkit_2d``. Chemprop standardises these and reads a missing one as 0.
+- ``chemprop-matched``: the same with as many epochs as take the CPU time that planegraph took on the set, by the runs in the file.
+- ``chemprop-rdkit``: chemprop with ``--molecule-featurizers rdkit_2d``. Chemprop standardises these and reads a missing one as 0.
 - ``lightgbm``: RDKit's descriptors and LightGBM's default parameters, except for the number of trees: up to 1,000, until the validation
   loss (squared error or log loss) has not improved for 50 of them; the best number is kept. It draws nothing at random: seeds agree.
 - ``forest``: Morgan fingerprints (radius 2, 2,048 bits) and a random forest of 500 trees with scikit-learn's defaults. It has no use for
@@ -55,6 +56,7 @@ SETS = ("freesolv", "esol", "lipo", "bace", "bbbp")
 CLASSES = ("bace", "bbbp")  # the others are regression
 SPLITS = ("random0", "random1", "random2", "scaffold0", "scaffold1", "scaffold2")
 KEY = ("tool", "set", "split", "seed")
+CHEMPROP_EPOCHS = 50  # its default
 PACKAGES = ("planegraph", "chemprop", "torch", "lightgbm", "scikit-learn", "rdkit")
 
 
@@ -129,6 +131,8 @@ class Job:
     inputs: Inputs
     split: str
     seed: int
+    rows: list[dict[str, Any]]
+    """Results of earlier runs."""
 
     def part(self, name: str) -> np.ndarray:
         """The readable molecules of the part train, val or test, as a mask."""
@@ -179,6 +183,15 @@ def chemprop(job: Job, *options: str) -> np.ndarray:
     return np.array([float(row["target"] or "nan") for row in written])
 
 
+def matched_chemprop(job: Job) -> np.ndarray:
+    """Chemprop with as many epochs as take the CPU time of planegraph."""
+    times = {tool: [row["cpu_seconds"] for row in job.rows if (row["tool"], row["set"]) == (tool, job.data.name)] for tool in TOOLS}
+    if not times["planegraph"] or not times["chemprop"]:
+        raise ValueError(f"chemprop-matched needs runs of planegraph and chemprop on {job.data.name} in the file")
+    epochs = round(CHEMPROP_EPOCHS * np.mean(times["planegraph"]) / np.mean(times["chemprop"]))
+    return chemprop(job, "--epochs", str(max(1, epochs)))
+
+
 def planegraph(job: Job, *options: str) -> np.ndarray:
     test = itertools.compress(range(len(job.data.rows)), job.part("test"))
     with tempfile.TemporaryDirectory() as folder:
@@ -217,14 +230,15 @@ TOOLS: dict[str, tuple[Callable[[SmallSet], Inputs], Callable[[Job], np.ndarray]
     "lightgbm": (descriptors, lightgbm),
     "forest": (fingerprints, forest),
     "chemprop": (only_smiles, chemprop),
+    "chemprop-matched": (only_smiles, matched_chemprop),
     "chemprop-rdkit": (only_smiles, lambda job: chemprop(job, "--molecule-featurizers", "rdkit_2d")),
 }
 
 
-def measured(tool: str, data: SmallSet, split: str, seed: int) -> dict[str, Any]:
+def measured(tool: str, data: SmallSet, split: str, seed: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """The result of one run."""
     prepare, predict = TOOLS[tool]
-    job = Job(data, prepare(data), split, seed)
+    job = Job(data, prepare(data), split, seed, rows)
     begin = clock()
     predicted = np.full(len(data.rows), data.target[job.part("train")].mean())
     predicted[job.part("test")] = predict(job)
@@ -233,44 +247,45 @@ def measured(tool: str, data: SmallSet, split: str, seed: int) -> dict[str, Any]
     return {"test": data.score(split, predicted), "cpu_seconds": cpu, "wall_seconds": wall, "left_out": left_out}
 
 
-def run_missing(arguments: argparse.Namespace, done: set[tuple[str, str, str, int]]) -> bool:
+def run_missing(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> bool:
     """Run what is not done yet; whether all of it went well. A run that fails is reported and left to the next call."""
     print(*(f"{package} {version(package)}" for package in PACKAGES), sep=", ", flush=True)
     read = cache(lambda name: SmallSet(arguments.data / "small" / f"{name}.csv"))
-    well = True
+    well, done = True, {tuple(row[name] for name in KEY) for row in rows}
     for run in itertools.product(arguments.tools, arguments.sets, arguments.splits, range(arguments.seeds)):
         if run in done:
             continue
         tool, name, split, seed = run
         try:
-            result = measured(tool, read(name), split, seed)
+            result = measured(tool, read(name), split, seed, rows)
         except (subprocess.CalledProcessError, ValueError) as error:
             print("failed:", *run, error, (getattr(error, "stderr", None) or "")[-2000:], file=sys.stderr, flush=True)
             well = False
             continue
+        rows.append(dict(zip(KEY, run, strict=True)) | result)
         with arguments.out.open("a") as file:
-            file.write(json.dumps(dict(zip(KEY, run, strict=True)) | result) + "\n")
+            file.write(json.dumps(rows[-1]) + "\n")
         print(*run, "{test:.4f}, {cpu_seconds:.1f} s of CPU, {left_out} molecules left out".format(**result), flush=True)
     return well
 
 
 def print_table(rows: list[dict[str, Any]], arguments: argparse.Namespace) -> None:
-    """Markdown: the mean over the runs of each kind of split, and of each split."""
+    """Markdown: the mean over the splits, over each kind of split, and of each split."""
 
     def mean(name: str, some: list[dict[str, Any]], digits: int = 3) -> str:
         return f"{np.mean([row[name] for row in some]):.{digits}f}" if some else ""
 
-    print("| set | tool | random | scaffold |", *(f"{split} |" for split in SPLITS), "CPU s a run | left out |")
-    print("|---|---|" + "--:|" * (len(SPLITS) + 4))
+    print("| set | tool | all | random | scaffold |", *(f"{split} |" for split in SPLITS), "CPU s a run | left out |")
+    print("|---|---|" + "--:|" * (len(SPLITS) + 5))
     for name, tool in itertools.product(arguments.sets, arguments.tools):
         runs = [row for row in rows if (row["set"], row["tool"]) == (name, tool)]
         if not runs:
             continue
         cells = [f"{name}, {'ROC-AUC' if name in CLASSES else 'RMSE'}", tool]
-        for kind in ("random", "scaffold"):
-            some = [row for row in runs if row["split"].startswith(kind)]
+        for kind in ("", "random", "scaffold"):
+            some, of = [row for row in runs if row["split"].startswith(kind)], sum(split.startswith(kind) for split in SPLITS)
             done = len({row["split"] for row in some})
-            cells.append(mean("test", some) + (f" ({done} of 3)" if 0 < done < 3 else ""))
+            cells.append(mean("test", some) + (f" ({done} of {of})" if 0 < done < of else ""))
         cells += [mean("test", [row for row in runs if row["split"] == split]) for split in SPLITS]
         print("|", " | ".join([*cells, mean("cpu_seconds", runs, 0), str(runs[0]["left_out"])]), "|")
 
@@ -291,7 +306,7 @@ def main() -> int:
     if arguments.data is None:
         parser.error("say where the data are: --data FOLDER, or the variable PLANEGRAPH_DATA")
     RDLogger.DisableLog("rdApp.*")
-    return 0 if run_missing(arguments, {tuple(row[name] for name in KEY) for row in rows}) else 1
+    return 0 if run_missing(arguments, rows) else 1
 
 
 if __name__ == "__main__":
