@@ -60,8 +60,8 @@ bench-learning: setup  ## the speed table of the learning library, also as JSON 
 
 bench-chem: setup  ## planegraph beside chemprop, LightGBM and a random forest on small molecule sets; hours, and can be resumed
 	$(PY) -m pip install -q -e '.[bench]'
-	$(PY) benchmarks/chem.py --out $(BUILD)/chem.jsonl --seeds 3 $(BENCH_ARGS)
-	$(PY) benchmarks/chem.py --out $(BUILD)/chem.jsonl --table
+	$(PY) benchmarks/chem.py --seeds 3 $(BENCH_ARGS)
+	$(PY) benchmarks/chem.py --table
 
 bench-training: setup  ## the speed table of training, also as JSON in build/benchmark-training.json; two rows need a GPU
 	$(PY) benchmarks/training.py --json $(BUILD)/benchmark-training.json $(BENCH_ARGS)
