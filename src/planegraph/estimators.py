@@ -30,7 +30,7 @@ from .predict.predictor import model_outputs
 from .train import RunSettings, train
 from .train.distributed import chosen_device
 from .train.metrics import probabilities
-from .train.molecules import epochs_for
+from .train.tasks import epochs_for, graph_scale
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -147,12 +147,11 @@ class PlanEEstimator(BaseEstimator):
         return np.sort(order[held:]), np.sort(order[:held])
 
     def _trained(self, task: Task, graphs: int) -> list[BasePlanE]:
-        nodes = task.dataset.tables.size("node") / len(task.dataset)
         model = {
             "hidden": self.hidden,
             "layers": self.layers,
             "dropout": self.dropout,
-            "graph_scale": float(f"{max(nodes, 1):.2g}"),
+            "graph_scale": graph_scale(task.dataset),
         }
         settings = RunSettings("estimator", model=model).with_overrides(
             [
@@ -166,7 +165,7 @@ class PlanEEstimator(BaseEstimator):
         )
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore", PlanegraphWarning)  # nothing is tested: the validation part stands in
-            train(task, settings, folder, device=self.device)
+            train(task, settings, folder, device=self.device, report=False)
             return [BasePlanE.from_pretrained(path.parent) for path in sorted(Path(folder).glob("models/*/model.safetensors"))]
 
     # ---- predicting ---------------------------------------------------------------------------------------------------------------
