@@ -204,7 +204,7 @@ def test_more_that_is_refused():
     with pytest.raises(PlanegraphError, match="task graphs: the dataset has no y; give each graph a target"):
         Task.from_packed(PackedDataset.from_graphs([pg.families.cycle(3)]))
     with pytest.raises(
-        PlanegraphError, match="4 graphs are too few for shares of 80 % / 10 % / 10 %: val would be empty. Add graphs,"
+        PlanegraphError, match=r"4 graphs are too few for shares of 80 % / 10 % / 10 %: val would be empty\. Add graphs,"
     ):
         Task.from_graphs([pg.families.cycle(n) for n in (3, 4, 5, 6)], [1.0, 2.5, 3.0, 4.0])
     packed = PackedDataset.from_pyg(rings()).with_attrs(part=[0, 1, 7] * 20)

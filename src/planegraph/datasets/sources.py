@@ -128,6 +128,8 @@ def _unit(values: np.ndarray) -> tuple[float, float]:
 def _columns(name: str, dataset: PackedDataset) -> np.ndarray:
     """(graphs, targets) in float64."""
     y = dataset.y
+    if not len(dataset):
+        raise PlanegraphError(f"task {name}: there are no graphs")
     if y is None:
         raise PlanegraphError(f"task {name}: the dataset has no y; give each graph a target, or a row of them")
     if y.ndim > 2 or not y.size:
