@@ -1,13 +1,14 @@
-"""Callbacks: what else a run tells, and to whom. The progress display (display.py) and the loggers (loggers.py) are callbacks.
+"""Callbacks: code that a run calls when it starts, after each epoch, and when it ends. The progress display (display.py) and the loggers
+(loggers.py) are callbacks.
 
-A run calls them in its first process only, in the order given: ``on_start`` once, ``on_epoch`` after each epoch, ``on_end`` with the
-result, and ``close`` in any case, whether the run ended, was stopped or failed.
+A run calls them in its first process, in the order given: ``on_start`` once, ``on_epoch`` after each epoch, ``on_end`` with the result, and
+``close`` always, whether the run ended, was stopped or failed.
 
-What a callback raises in ``on_start`` ends the run before it begins. Later nothing is lost for a callback's sake: what it raises becomes a
-warning, it is not called again but to ``close``, and training goes on.
+An exception in ``on_start`` ends the run before it begins. A later one cannot lose the run: it becomes a warning, the callback is left out
+(only ``close`` is still called), and training continues.
 
-On resuming, ``on_start`` gets the records of the epochs that the checkpoint has. Epochs after it are trained again, and so
-``on_epoch`` may see an epoch that an earlier process has told, too.
+On resuming, ``on_start`` gets the records of the epochs up to the checkpoint. Epochs after it are trained again, so ``on_epoch`` may
+repeat an epoch that an earlier process has reported.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Callback:
     """
 
     def on_start(self, run: RunInfo) -> None:
-        """Before the first epoch. What is raised here ends the run, of which nothing is changed."""
+        """Before the first epoch. An exception here ends the run; nothing was trained."""
 
     def on_epoch(self, records: Sequence[Record]) -> None:
         """After an epoch of lanes that are trained together: a record for each, with the fields of ``log.jsonl`` and ``target``."""
@@ -101,7 +102,7 @@ class Callbacks:
         except Exception as error:
             if callback in self.sound:
                 self.sound.remove(callback)
-            message = f"callback {_said(callback, error, method)} and is left out; the run goes on without it"
+            message = f"callback {_said(callback, error, method)} and is left out; the run continues without it"
             warnings.warn(message, PlanegraphWarning, stacklevel=4)
 
 

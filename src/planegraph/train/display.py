@@ -15,7 +15,7 @@ _AROUND = 7  # lines of a table beside those of the lanes: title, three of the h
 
 
 class Display(Callback):
-    """What both have in common: the title and the time left."""
+    """The base of both: the title and the time left."""
 
     def on_start(self, run: RunInfo) -> None:
         self.name, self.settings = f"{run.task} {run.settings.model_class}", run.settings.train

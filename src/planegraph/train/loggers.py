@@ -1,8 +1,8 @@
-"""Loggers, callbacks that pass a run's records on: to a CSV file, TensorBoard, Weights & Biases or MLflow.
+"""Loggers: callbacks that write a run's records to a CSV file, TensorBoard, Weights & Biases or MLflow.
 
-Each writes every epoch of every lane once, also if the run is resumed. Files are made anew from the records of the epochs that are done. A
-service keeps what it has, so its run's id and the epochs that were sent are remembered in the folder (``wandb.json``, ``mlflow.json``);
-epochs that were not sent, such as those before a logger was first asked for, are sent when the run is resumed.
+Each logs every epoch of every lane once, also if the run is resumed. Files are written again from the records of the finished epochs. A
+service keeps what it has, so the folder remembers the id of its run and the epochs that were sent (``wandb.json``, ``mlflow.json``). Epochs
+that were not sent, such as those before a logger was first used, are sent when the run is resumed.
 """
 
 from __future__ import annotations
@@ -81,9 +81,9 @@ class TensorBoardLogger(Callback):
 
 
 class ServiceLogger(Callback):
-    """What loggers to a service share: which epochs it has, and what they are called there.
+    """The base of loggers to a service: which epochs were sent, and how curves are named.
 
-    A curve of one lane is named ``loss``, those of several ``loss/seed0`` and so on. In the end ``test`` and ``best_val`` follow.
+    With one lane a curve is named ``loss``, with several ``loss/seed0`` and so on. The result adds ``test`` and ``best_val``.
     """
 
     file = ""
@@ -208,7 +208,7 @@ def _figures(result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def _read_state(path: Path) -> dict[str, Any]:
-    """What an earlier process remembered, if there was one."""
+    """What an earlier process wrote; empty if there was none."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
         return {"id": str(found["id"]), "epochs": {str(lane): int(epoch) for lane, epoch in found["epochs"].items()}}

@@ -62,7 +62,7 @@ def train(
             report is written again. A finished run whose ``result.json`` is missing is tested, and gets one.
         show: progress on stderr.
         device: the GPU of this process, if there is one, by default; under torchrun ``cuda`` is the same.
-        callbacks: are told of each epoch: loggers (``CSVLogger``, ``TensorBoardLogger``, ``WandbLogger``, ``MLflowLogger``) or your own
+        callbacks: called after each epoch: loggers (``CSVLogger``, ``TensorBoardLogger``, ``WandbLogger``, ``MLflowLogger``), or your own
             :class:`~planegraph.train.Callback`.
         report: write ``report.html`` in the end.
 
@@ -79,7 +79,7 @@ def train(
     device = chosen_device(device)
     folder = Path(out)
     task.dataset.verify()  # nothing is trained on damaged tables
-    with joined(device) as world, _precision(settings.train.precision), _callbacks(callbacks, show, world) as told:
+    with joined(device) as world, _precision(settings.train.precision), _callbacks(callbacks, show, world) as called:
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
         lanes = lanes_of(task, settings.train)
@@ -88,15 +88,17 @@ def train(
         done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
         left = world.same(min(done) < settings.train.epochs)
         kept = None if left else world.same(_kept_result(folders))
-        told.start(RunInfo(folder, task.name, settings, tuple(lane.name for lane in lanes), resume, _records(folder, groups, done)))
-        summary = kept or _train_all(task, settings, folder, groups, resume, left, device, world, told)
+        called.start(
+            RunInfo(folder, task.name, settings, tuple(lane.name for lane in lanes), resume, _records(folder, groups, done))
+        )
+        summary = kept or _train_all(task, settings, folder, groups, resume, left, device, world, called)
         if world.first:
             if kept is None:
                 results_of = dict(runs_of(folder, summary)) | {folder: summary}
                 replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
             if report:
                 write_reports(path for path, _ in runs_of(folder, summary))
-            told.end(summary)
+            called.end(summary)
         world.wait()
     return summary
 
@@ -110,7 +112,7 @@ def _train_all(
     left: bool,
     device: torch.device,
     world: World,
-    told: Callbacks,
+    callbacks: Callbacks,
 ) -> dict[str, Any]:
     """Trains and tests the groups one after another; gives the summary of the run."""
     results, spent = [], []
@@ -125,7 +127,7 @@ def _train_all(
                 group.load(checkpoint)
             if world.first and k == 0:
                 _introduce(group, folder, left)
-            results += _run_group(group, k, folder, wish, told)
+            results += _run_group(group, k, folder, wish, callbacks)
             spent.append((group.progress.seconds, {lane.target for lane in lanes}))
     return _summary_of_all(task, settings, results, spent, world.same(_made_on(folder, device)))
 
@@ -184,7 +186,7 @@ def _records(out: Path, groups: list[list[Lane]], done: list[int]) -> list[Recor
     return [r for k, (lanes, epochs) in enumerate(zip(groups, done, strict=True)) for r in read_logs(_logs(out, k, lanes), epochs)]
 
 
-def _run_group(group: Group, k: int, out: Path, wish: StopWish, told: Callbacks) -> list[dict[str, Any]]:
+def _run_group(group: Group, k: int, out: Path, wish: StopWish, callbacks: Callbacks) -> list[dict[str, Any]]:
     """Trains the k-th group and saves its models."""
     world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
     logs = _logs(out, k, lanes)
@@ -192,7 +194,7 @@ def _run_group(group: Group, k: int, out: Path, wish: StopWish, told: Callbacks)
         for path in (checkpoint, *logs.values()):
             path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        results = train_group(group, checkpoint, logs, told, wish)
+        results = train_group(group, checkpoint, logs, callbacks, wish)
     finally:
         group.batches.close()
     if world.first:
