@@ -20,17 +20,17 @@ import torch
 from .data.format import replace_files
 from .data.packed import PackedDataset
 from .datasets.molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
-from .datasets.molecule_task import LOSSES, SMALL
+from .datasets.molecule_task import SMALL
+from .datasets.sources import make_task
 from .datasets.task import Task
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
 from .graph import Graph
-from .nn import BasePlanE, Categorical, Continuous
-from .nn.for_data import sizes_of
+from .nn import BasePlanE
 from .predict.predictor import model_outputs
 from .train import RunSettings, train
 from .train.distributed import chosen_device
 from .train.metrics import probabilities
-from .train.molecules import epochs_for
+from .train.tasks import epochs_for, graph_scale
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
@@ -87,28 +87,25 @@ class PlanEEstimator(BaseEstimator):
 
     # ---- fitting ----------------------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: np.ndarray, kind: str, outputs: int, units: tuple[tuple[float, float], ...] | None) -> Self:
+    def _fit(self, X: Any, y: np.ndarray, kind: str) -> Self:
         graphs = _as_list(X)
         if len(graphs) != len(y):
             raise ValueError(f"X has {len(graphs)} graphs, and y {len(y)} rows; they must be as many")
         if len(graphs) < 4:
             raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found {len(graphs)}")
         self.kind_, self.featurizer_ = _kind_of(graphs), None
-        dataset = self._first_packing(graphs).with_y(y)
+        dataset = self._first_packing(graphs)
         train_ids, val = self._parts(len(dataset))
-        nodes, edges = self._feature_sizes(dataset)
-        task = Task(
+        smiles = self.kind_ == "smiles"
+        task = make_task(
             "estimator",
             dataset,
+            y,
+            kind,
             {"train": train_ids, "val": val, "test": val},
-            node_features=nodes,
-            edge_features=edges,
-            kind=kind,
-            loss=LOSSES[kind],
             metric={"regression": "rmse", "binary": "logloss", "multiclass": "logloss"}[kind],
-            outputs=outputs,
-            units=units,
-            seen=seen_categories(dataset, train_ids) if self.kind_ == "smiles" else None,
+            features=(NODE_FEATURES, EDGE_FEATURES) if smiles else None,
+            seen=seen_categories(dataset, train_ids) if smiles else None,
         )
         self.models_ = self._trained(task, len(train_ids))
         self.task_kind_ = kind
@@ -142,12 +139,6 @@ class PlanEEstimator(BaseEstimator):
             graphs = [Graph.from_networkx(graph) for graph in graphs]
         return PackedDataset.from_graphs(graphs, on_nonplanar="set")
 
-    def _feature_sizes(self, dataset: PackedDataset) -> tuple[Any, Any]:
-        if self.kind_ == "smiles":
-            return NODE_FEATURES, EDGE_FEATURES
-        found = sizes_of(dataset)
-        return tuple(_spec(features) for features in (found.node_features, found.edge_features))
-
     def _parts(self, count: int) -> tuple[np.ndarray, np.ndarray]:
         if not 0 < self.validation < 1:
             raise ValueError(f"validation is a share, above 0 and below 1; found {self.validation!r}")
@@ -156,12 +147,11 @@ class PlanEEstimator(BaseEstimator):
         return np.sort(order[held:]), np.sort(order[:held])
 
     def _trained(self, task: Task, graphs: int) -> list[BasePlanE]:
-        nodes = task.dataset.tables.size("node") / len(task.dataset)
         model = {
             "hidden": self.hidden,
             "layers": self.layers,
             "dropout": self.dropout,
-            "graph_scale": float(f"{max(nodes, 1):.2g}"),
+            "graph_scale": graph_scale(task.dataset),
         }
         settings = RunSettings("estimator", model=model).with_overrides(
             [
@@ -175,7 +165,7 @@ class PlanEEstimator(BaseEstimator):
         )
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
             warnings.simplefilter("ignore", PlanegraphWarning)  # nothing is tested: the validation part stands in
-            train(task, settings, folder, device=self.device)
+            train(task, settings, folder, device=self.device, report=False)
             return [BasePlanE.from_pretrained(path.parent) for path in sorted(Path(folder).glob("models/*/model.safetensors"))]
 
     # ---- predicting ---------------------------------------------------------------------------------------------------------------
@@ -247,11 +237,7 @@ class PlanERegressor(RegressorMixin, PlanEEstimator):
         if y.ndim not in (1, 2) or y.shape[-1] == 0 or not np.isfinite(y).all():
             raise ValueError(f"y must be finite numbers of shape (n,) or (n, targets); found shape {y.shape}")
         self.flat_ = y.ndim == 1
-        y = y.reshape(len(y), -1)
-        spread = y.std(0)
-        units = tuple((float(c), float(s)) for c, s in zip(y.mean(0), np.where(spread > 0, spread, 1), strict=True))
-        scaled = (y - np.array(units)[:, 0]) / np.array(units)[:, 1]
-        return self._fit(X, scaled.astype(np.float32), "regression", y.shape[1], units)
+        return self._fit(X, y, "regression")
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers in the units of ``y``, and in its shape."""
@@ -283,9 +269,7 @@ class PlanEClassifier(ClassifierMixin, PlanEEstimator):
         if len(self.classes_) < 2:
             raise ValueError(f"y must have two classes at least; found {', '.join(map(str, self.classes_)) or 'none'}")
         numbers = np.searchsorted(self.classes_, y)
-        if len(self.classes_) == 2:
-            return self._fit(X, numbers[:, None].astype(np.float32), "binary", 1, None)
-        return self._fit(X, numbers.astype(np.int32), "multiclass", len(self.classes_), None)
+        return self._fit(X, numbers, "binary" if len(self.classes_) == 2 else "multiclass")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, classes): the probability of each class, in the order of ``classes_``."""
@@ -328,9 +312,3 @@ def _kind(graph: Any) -> str:
     if hasattr(graph, "nodes") and hasattr(graph, "edges"):
         return "networkx"
     raise PlanegraphError(f"X is a list of SMILES, planegraph Graphs, networkx graphs or PyG Data; found {type(graph).__name__}")
-
-
-def _spec(features: Any) -> tuple[str, Any] | None:
-    if isinstance(features, Categorical):
-        return "categorical", features.sizes
-    return ("continuous", features.width) if isinstance(features, Continuous) else None

@@ -97,6 +97,12 @@ def section(page, title):
 # ---- the folder -------------------------------------------------------------------------------------------------------------
 
 
+def test_train_molecules_writes_it(regression):
+    """With the figures of the ensemble, which `train` alone does not know."""
+    folder, *_ = regression
+    assert "All metrics, against baselines" in (folder / "report.html").read_text()
+
+
 def test_predictions_give_the_figures_of_the_result(regression):
     out, found, result, _ = regression
     rows = read(out / "predictions.csv")

@@ -175,7 +175,7 @@ def test_a_folder_is_enough_to_resume(tmp_path, capsys):
     assert main(["train", "--resume", "--out", str(tmp_path / "none")]) == 2
     assert "holds no run" in capsys.readouterr().err
     assert main(["train"]) == 2
-    assert "name a benchmark or a file with molecules" in capsys.readouterr().err
+    assert "name a benchmark, a file or module:function" in capsys.readouterr().err
 
 
 def test_configs_by_name(tmp_path, capsys, monkeypatch):

@@ -1,6 +1,6 @@
 """``planegraph train TASK``: trains a model by typed settings, all seeds, folds and targets together, and prints the test figures.
 
-The task is a benchmark by name, or a file with molecules and targets.
+The task is a benchmark by name, a file with molecules and targets, a packed file, or a Python function that returns a ``Task``.
 """
 
 from __future__ import annotations
@@ -21,12 +21,16 @@ if TYPE_CHECKING:
     from ..train import RunSettings
 
 
+LOGGERS = ("csv", "tensorboard", "wandb", "mlflow")  # those of train/loggers.py, which needs PyTorch
+
+
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser = commands.add_parser(
         "train",
         help="train a model on a task",
-        description="Train a model on a benchmark, or on a file with molecules and targets. Settings come from a YAML file and --set; the "
-        "run is kept in a folder and can be resumed. Several processes: torchrun --nproc-per-node K -m planegraph train ...",
+        description="Train a model on a benchmark, on a file with molecules and targets, or on your own graphs. Settings come from a YAML "
+        "file and --set; the run is kept in a folder and can be resumed. Several processes: torchrun --nproc-per-node K -m planegraph "
+        "train ...",
         epilog=epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -34,7 +38,8 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
         "task",
         metavar="TASK",
         nargs="?",
-        help="a benchmark (see planegraph datasets), or a CSV, TSV, Parquet or SDF file; not needed with --resume",
+        help="a benchmark (see planegraph datasets); a CSV, TSV, Parquet or SDF file with molecules; a packed file, data.safetensors; "
+        "or module:function, a Python function that returns a Task. Not needed with --resume",
     )
     parser.add_argument(
         "--config", metavar="FILE", help="YAML file with settings, or the name of one that planegraph brings, as in docs/results.md"
@@ -45,14 +50,17 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
     parser.add_argument("--data", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
     add_device(parser)
-    parser.add_argument("--tensorboard", action="store_true", help="also write TensorBoard's event files into DIR/tensorboard")
+    parser.add_argument("--log", action="append", default=[], choices=LOGGERS, help="also log to this; may be given several times")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
     _add_molecules(parser)
     parser.set_defaults(run=run)
 
 
 def _add_molecules(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("files with molecules", "All of it is found where it can be, and said.")
+    group = parser.add_argument_group(
+        "files with molecules",
+        "All of it is found where it can be, and said. --task, --metric, --split and --folds go with packed files, too.",
+    )
     group.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES")
     group.add_argument("--targets", metavar="A,B", help="the columns to learn; some values may be missing")
     group.add_argument("--task", dest="kind", choices=("regression", "classification", "multiclass"), help="what the targets are")
@@ -76,11 +84,11 @@ def run(args: argparse.Namespace) -> int:
     from ..train.errors import DivergedError, Stopped
 
     if args.task is None and not (args.resume and args.out):
-        raise UsageError("name a benchmark or a file with molecules; --resume --out DIR alone resumes the run in DIR")
+        raise UsageError("name a benchmark, a file or module:function; --resume --out DIR alone resumes the run in DIR")
     on_file = args.task is not None and _is_file(args.task)
     try:
         check_device(args.device)
-        return _run_molecules(args) if on_file else _run_benchmark(args)
+        return _run_molecules(args) if on_file else _run_task(args)
     except Stopped as stop:
         complain(f"{stop}: the same command continues" if on_file else str(stop), stop.alike)
         return 128 + (stop.signal or 2)
@@ -91,25 +99,51 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError(str(error), error.alike) from None
 
 
-def _run_benchmark(args: argparse.Namespace) -> int:
+def _run_task(args: argparse.Namespace) -> int:
+    """A benchmark, a packed file or a function."""
     from ..train import train
     from ..train.run import runs_of
-    from ..train.tasks import task_of
+    from ..train.tasks import settings_for, short_name, task_of
 
-    out = args.out or os.path.join("runs", args.task)
-    settings = _kept_settings(args, out) if _resumes_as_it_was(args, out) else _settings(args)
-    options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
-    options["tensorboard"] = args.tensorboard
-    result = train(task_of(settings, args.data), settings, out, **options)
+    callbacks = _loggers(args)  # one that is not installed is an error before the data is read
+    _make_importable(os.getcwd())
+    out = args.out or os.path.join("runs", short_name(args.task))
+    resumed = _resumes_as_it_was(args, out)
+    settings = _kept_settings(args, out) if resumed else _settings(args)
+    task = task_of(settings, args.data)
+    if not (resumed or args.config) and not _is_benchmark(settings.task):
+        settings = settings_for(task, _overrides(args), name=settings.task, options=settings.options)
+    options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device, "callbacks": callbacks}
+    result = train(task, settings, out, **options)
     if first_process():
         for folder, of_target in runs_of(out, result):
             sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
     return 0
 
 
+def _make_importable(folder: str) -> None:
+    """As ``python -m`` does it: modules of the current folder can be imported."""
+    if not {"", folder} & set(sys.path):
+        sys.path.insert(0, folder)
+
+
+def _is_benchmark(task: str) -> bool:
+    from ..datasets import DATASETS
+
+    return task in DATASETS
+
+
+def _loggers(args: argparse.Namespace) -> list[Any]:
+    from ..train.loggers import LOGGERS as classes
+
+    return [classes[name]() for name in dict.fromkeys(args.log)]
+
+
 def _is_file(task: str) -> bool:
-    """Whether it names a file: benchmarks have names without dots and slashes."""
-    return "." in task or os.sep in task
+    """Whether it names a file with molecules: benchmarks have names without dots and slashes."""
+    from ..train.tasks import is_function, is_packed
+
+    return ("." in task or os.sep in task) and not is_packed(task) and not is_function(task)
 
 
 def _run_molecules(args: argparse.Namespace) -> int:
@@ -129,7 +163,7 @@ def _run_molecules(args: argparse.Namespace) -> int:
     for note in found.notes:
         complain(note)
     settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
-    shown = {"show": not args.quiet, "tensorboard": args.tensorboard}
+    shown = {"show": not args.quiet, "callbacks": _loggers(args)}
     result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
     if first_process():
         sys.stdout.write(molecule_summary(result, out) + _report(out))
@@ -180,15 +214,11 @@ def summary(result: dict[str, Any], out: str) -> str:
 
 
 def _report(out: str) -> str:
-    """Writes the report; a run is not lost because that fails."""
-    from ..report import write_report
+    """Where the report is; a warning has said it if it could not be written."""
+    from ..report.run_page import NAME
 
-    try:
-        return f"report: {write_report(out)}\n"
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}"
-        complain(f"the run is complete, but its report could not be written ({what}); planegraph report {out}")
-        return ""
+    path = os.path.join(out, NAME)
+    return f"report: {path}\n" if os.path.exists(path) else ""
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:
@@ -197,11 +227,18 @@ def _settings(args: argparse.Namespace) -> RunSettings:
     settings = _read(args.config) if args.config else _published(args) or RunSettings(args.task)
     if settings.task != args.task:
         raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}", alike=True)
-    seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
-    settings = settings.with_overrides([*args.overrides, *seeds])
+    settings = settings.with_overrides(_overrides(args))
     if settings.task != args.task:
         raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for", alike=True)
     return settings
+
+
+def _overrides(args: argparse.Namespace) -> list[str]:
+    """Those of --set, and of the options that are short for one."""
+    short = {"train.seeds": args.seeds, "options.metric": args.metric, "options.folds": args.folds}
+    short["options.kind"] = "binary" if args.kind == "classification" else args.kind
+    short["options.split"] = None if args.split == "random" else args.split
+    return [*args.overrides, *(f"{name}={value}" for name, value in short.items() if value is not None)]
 
 
 def _published(args: argparse.Namespace) -> RunSettings | None:
@@ -219,7 +256,7 @@ def _published(args: argparse.Namespace) -> RunSettings | None:
 
 def _resumes_as_it_was(args: argparse.Namespace, out: str) -> bool:
     """Whether the settings are those of the run in the folder: no task is named, or nothing is said but the task."""
-    silent = not args.config and not args.overrides and args.seeds is None
+    silent = not args.config and not _overrides(args)
     return args.task is None or (args.resume and silent and os.path.exists(os.path.join(out, "settings.yaml")))
 
 
@@ -233,8 +270,7 @@ def _kept_settings(args: argparse.Namespace, out: str) -> RunSettings:
         raise UsageError(f"{out} is a run on {settings.task}: the command that began it resumes it", alike=True)
     if args.task not in (None, settings.task):
         raise UsageError(f"{out} is a run on {settings.task}, not {args.task}", alike=True)
-    seeds = [] if args.seeds is None else [f"train.seeds={args.seeds}"]
-    return settings.with_overrides([*args.overrides, *seeds])
+    return settings.with_overrides(_overrides(args))
 
 
 def _read(config: str) -> RunSettings:

@@ -6,20 +6,13 @@ million nodes with nine columns. A value that does not fit is looked for only wh
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
 from ..data.packed import PackedDataset
+from ..data.sizes import FeatureSizes
 from ..data.tables import locate
 from ..errors import PlanegraphError
 
-FeatureSizes = (
-    tuple[Literal["categorical"], tuple[int, ...]]
-    | tuple[Literal["continuous"], int]
-    | tuple[Literal["mixed"], tuple[tuple[int, ...], int]]
-    | None
-)
 _ADVICE = (
     "Correct the features, or the sizes that the task says; if they come from raw files, fetch these again, remove the packed file and "
     "pack anew (planegraph datasets NAME --pack)"

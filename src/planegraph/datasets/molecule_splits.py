@@ -27,17 +27,17 @@ SHARES = (0.8, 0.1, 0.1)
 PART_OF_WORD = {"train": "train", "val": "val", "valid": "val", "validation": "val", "test": "test"}
 """The words of a split column, in lower case."""
 
-_ADVICE = "Add molecules, give larger shares, or name the parts in a column"
+_ADVICE = "give larger shares, or name the parts in a column"
 _VAL_OF_TRAIN = 0.1  # where a split column knows only train and test
 
 
-def random_split(count: int, seed: int, shares: Sequence[float] = SHARES) -> dict[str, np.ndarray]:
-    """Parts of the given shares, each rounded to whole molecules, drawn at random.
+def random_split(count: int, seed: int, shares: Sequence[float] = SHARES, *, what: str = "molecules") -> dict[str, np.ndarray]:
+    """Parts of the given shares, each rounded to whole molecules, drawn at random. ``what`` is split, for messages.
 
     >>> {part: len(ids) for part, ids in random_split(20, seed=0).items()}
     {'train': 16, 'val': 2, 'test': 2}
     """
-    sizes = _sizes(count, shares)
+    sizes = _sizes(count, shares, what)
     order = np.random.default_rng(seed).permutation(count)
     return _as_split(np.split(order, np.cumsum(sizes)[:-1]))
 
@@ -97,14 +97,14 @@ def column_split(values: Sequence[str], seed: int = 0) -> dict[str, np.ndarray]:
     return split if len(split["val"]) else _with_val(split, seed)
 
 
-def folds(groups: int | Sequence[Any], k: int, seed: int) -> list[dict[str, np.ndarray]]:
+def folds(groups: int | Sequence[Any], k: int, seed: int, *, what: str = "molecules") -> list[dict[str, np.ndarray]]:
     """Splits for cross-validation: the molecules are dealt into k folds. In split i, fold i is test, the next is val, the rest is train.
 
     Args:
         groups: the number of molecules; or the group of each, such as its scaffold. Groups stay whole: they are dealt from large to
             small, equal ones in an order drawn by the seed, each into the smallest fold so far.
         k: 3 or more.
-        seed: of the order.
+        seed: of the order. what: is split, for messages.
 
     >>> splits = folds(["a", "b", "a", "c", "d", "a"], 3, seed=0)
     >>> splits[0]["test"].tolist(), [len(split["test"]) for split in splits]
@@ -115,7 +115,7 @@ def folds(groups: int | Sequence[Any], k: int, seed: int) -> list[dict[str, np.n
     alone = isinstance(groups, int | np.integer)
     members = np.arange(groups) if alone else _members(groups)
     if len(members) < k:
-        what = "molecules" if alone else "groups"
+        what = what if alone else "groups"
         raise PlanegraphError(f"{k} folds need {k} {what} or more; found {len(members)}. Use fewer folds, or another split")
     rng = np.random.default_rng(seed)
     dealt = np.array_split(rng.permutation(groups), k) if alone else _deal(members, k, rng)
@@ -144,7 +144,7 @@ def shared_molecules(split: Mapping[str, np.ndarray], codes: Sequence[bytes]) ->
 # ---- helpers ----------------------------------------------------------------------------------------------------------------
 
 
-def _sizes(count: int, shares: Sequence[float]) -> np.ndarray:
+def _sizes(count: int, shares: Sequence[float], what: str = "molecules") -> np.ndarray:
     """Molecules of each part: val and test are rounded, train is the rest, so each is off by one at most."""
     wanted = np.asarray(shares, np.float64)
     if wanted.shape != (3,) or not (wanted >= 0).all() or not wanted[0] or abs(wanted.sum() - 1) > 1e-6:
@@ -153,7 +153,9 @@ def _sizes(count: int, shares: Sequence[float]) -> np.ndarray:
     sizes = np.array([count - val - test, val, test])
     if (empty := (sizes <= 0) & (wanted > 0)).any():
         part = PARTS[int(np.argmax(empty))]
-        raise PlanegraphError(f"{count} molecules are too few for shares of {_percent(wanted)}: {part} would be empty. {_ADVICE}")
+        raise PlanegraphError(
+            f"{count} {what} are too few for shares of {_percent(wanted)}: {part} would be empty. Add {what}, {_ADVICE}"
+        )
     return sizes
 
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -21,15 +21,12 @@ from ..canon import canonical_codes
 from ..data.packed import PackedDataset
 from ..decompose import planar_mask
 from ..errors import FormatError, PlanegraphError
-from .metrics import metrics_of
 from .molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
-from .molecule_files import MoleculeTable, find_smiles_column, guess_kind, open_table, read_targets
+from .molecule_files import MoleculeTable, find_smiles_column, open_table, read_targets
 from .molecule_splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
+from .sources import Kind, kind_of, make_task
 from .task import Split, Task
 
-Kind = Literal["regression", "binary", "multiclass"]
-LOSSES = {"regression": "mse", "binary": "bce", "multiclass": "ce"}
-METRICS = {"regression": "rmse", "binary": "rocauc", "multiclass": "accuracy"}
 SMALL = 5_000
 """Up to so many molecules RDKit's descriptors are read, too, unless said otherwise: there they help, and cost little."""
 
@@ -139,13 +136,14 @@ def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | Non
     kept = kept[found.positions]
     if not len(kept):
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
-    kind = options.kind or _kind_of(y[kept], columns.targets)
+    kind = options.kind or kind_of(y[kept], columns.targets, "--task")
     dataset, featurizer, notes = _with_descriptors(found.dataset, smiles, kept, options)
     classes, targets = _targets(kind, y[kept], columns, path)
     splits = _splits(options, [smiles[i] for i in kept], None if columns.parts is None else [columns.parts[i] for i in kept])
     trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
     seen = seen_categories(dataset, trained_on)
-    task = _task(Path(fspath(path)).name, dataset, targets, kind, splits, options, columns.targets, classes, seen)
+    fields = {"features": (NODE_FEATURES, EDGE_FEATURES), "metric": options.metric, "names": columns.targets, "seen": seen}
+    task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
     notes = [*_notes(task, columns, len(kept), len(skipped), kind), *notes, *_shared(task, found.batch)]
     return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes)
@@ -218,18 +216,6 @@ def _find_targets(table: MoleculeTable, smiles_column: str, split: str | None) -
     raise FormatError(f"{table.path}: {which}. Name the ones to learn: --targets {','.join(found) or 'NAME'}")
 
 
-def _kind_of(y: np.ndarray, targets: Sequence[str]) -> Kind:
-    kinds = {name: guess_kind(y[:, k]) for k, name in enumerate(targets)}
-    if len(set(kinds.values())) == 1:
-        return next(iter(kinds.values()))
-    if set(kinds.values()) == {"binary", "regression"}:
-        return "regression"
-    said = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
-    raise PlanegraphError(
-        f"the targets look like tasks of different kinds ({said}); train them one by one, or say the kind: --task"
-    )
-
-
 # ---- the task -----------------------------------------------------------------------------------------------------------------------
 
 
@@ -252,6 +238,9 @@ def _with_descriptors(
 
 def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """The text of each class of a multiclass target, and y as the task has it but for its units."""
+    if kind != "multiclass":
+        for k, name in enumerate(columns.targets):
+            _require_two_values(y[:, k], name)
     if kind == "regression":
         return (), y
     if kind == "binary":
@@ -260,8 +249,6 @@ def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[t
             row, column = np.argwhere(bad)[0]
             name = columns.targets[column]
             raise FormatError(f"{path}, column {name}: a binary target is 0 or 1; found {y[row, column]:g}")
-        for k, name in enumerate(columns.targets):
-            _require_two_values(y[:, k], name)
         return (), y
     if len(columns.targets) > 1:
         raise PlanegraphError(f"a multiclass task has one target; found {', '.join(columns.targets)}")
@@ -277,49 +264,6 @@ def _splits(options: MoleculeOptions, smiles: Sequence[str], parts: list[str] | 
     if options.folds is not None:
         return folds(scaffolds(smiles) if options.split == "scaffold" else len(smiles), options.folds, options.seed)
     return scaffold_split(smiles, options.seed) if options.split == "scaffold" else random_split(len(smiles), options.seed)
-
-
-def _task(
-    name: str,
-    dataset: PackedDataset,
-    y: np.ndarray,
-    kind: Kind,
-    splits: Split | list[Split],
-    options: MoleculeOptions,
-    targets: tuple[str, ...],
-    classes: tuple[str, ...],
-    seen: Mapping[str, Sequence[Sequence[int]]],
-) -> Task:
-    units, missing = None, kind != "multiclass" and bool(np.isnan(y).any())
-    if kind == "regression":
-        units = tuple(_unit(y[:, k], target) for k, target in enumerate(targets))
-        y = (y - np.array(units)[:, 0]) / np.array(units)[:, 1]
-    metric = options.metric or METRICS[kind]
-    if metric not in metrics_of(kind):
-        raise PlanegraphError(f"the metric of a {kind} task is one of {', '.join(metrics_of(kind))}; found {metric!r}")
-    return Task(
-        name,
-        dataset.with_y(y.astype(np.int32 if kind == "multiclass" else np.float32)),
-        splits if isinstance(splits, Mapping) else None,
-        None if isinstance(splits, Mapping) else splits,
-        node_features=NODE_FEATURES,
-        edge_features=EDGE_FEATURES,
-        kind=kind,
-        loss=LOSSES[kind],
-        metric=metric,
-        outputs=len(classes) or len(targets),
-        names=targets,
-        units=units,
-        missing=missing,
-        seen=seen,
-    )
-
-
-def _unit(values: np.ndarray, target: str) -> tuple[float, float]:
-    """Mean and deviation of what was measured."""
-    _require_two_values(values, target)
-    values = values[~np.isnan(values)]
-    return float(values.mean()), float(values.std())
 
 
 def _require_two_values(values: np.ndarray, target: str) -> None:

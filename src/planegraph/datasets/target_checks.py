@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _JUDGED = ("val", "test")
-_RESERVED = re.compile(r"models|tensorboard|group\d+")
+_RESERVED = re.compile(r"models|tensorboard|wandb|group\d+")
 
 
 def check_targets(task: Task) -> None:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import InitVar, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Literal, NamedTuple
+from os import PathLike
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ..data.packed import PackedDataset
+from ..data.sizes import FeatureSizes
 from ..errors import PlanegraphError
-from .feature_checks import FeatureSizes, check_features
+from .feature_checks import check_features
 from .measures import check_measure, check_scale
 from .splits import checked_split, part_title, shared_graphs
 from .target_checks import check_targets
@@ -77,6 +79,89 @@ class Task:
     missing: bool = False
     seen: Mapping[str, Sequence[Sequence[int]]] | None = None
     checked: InitVar[bool] = False
+
+    # ---- your own data ------------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_csv(cls, path: str | PathLike[str], **options: Any) -> Task:
+        """A table of molecules: CSV, TSV, Parquet, SDF or SMILES. Options: :class:`~planegraph.datasets.molecule_task.MoleculeOptions`.
+
+        It is the task alone. ``read_molecule_task`` gives it together with the rows that were skipped and with what
+        ``planegraph predict`` needs, which :func:`planegraph.train.molecules.train_molecules` writes into the run's folder.
+
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile("w", suffix=".csv") as file:
+        ...     _ = file.write("smiles,length\\n" + "".join(f"{'C' * n}O,{n}\\n" for n in range(1, 21)))
+        ...     file.flush()
+        ...     task = Task.from_csv(file.name, targets="length", descriptors=False)
+        >>> task.kind, len(task.splits["train"]), task.units[0][0]
+        ('regression', 16, 10.5)
+        """
+        from .molecule_task import MoleculeOptions, read_molecule_task
+
+        return read_molecule_task(path, MoleculeOptions(**options)).task
+
+    @classmethod
+    def from_packed(cls, data: PackedDataset | str | PathLike[str], **options: Any) -> Task:
+        """A packed dataset with ``y``, or the file that :meth:`PackedDataset.save` wrote.
+
+        Numbers are standardised for training, and figures are in the units of ``y``. NaN in ``y`` means that a value was not measured.
+
+        Args:
+            name: of the task; by default that of the file, or "graphs".
+            kind: "regression", "binary" or "multiclass" (classes 0, 1, 2, ...); by default what ``y`` looks like: see
+                :func:`~planegraph.datasets.molecule_files.guess_kind`.
+            metric: chooses the epoch and is reported; by default rmse, rocauc or accuracy.
+            split: "random" (80 % train, 10 % val, 10 % test); ids or masks by "train", "val" and "test"; a list of such splits, for
+                cross-validation; or "column:NAME" for an array of ``attrs`` with 0 (train), 1 (val) or 2 (test) for each graph.
+            folds: so many random splits, each graph tested once. seed: of the random split.
+            names: of the columns of ``y``: the result then has all metrics of each.
+
+        >>> import planegraph as pg
+        >>> rings = PackedDataset.from_graphs([pg.families.cycle(n) for n in range(3, 23)], y=np.arange(3.0, 23.0))
+        >>> task = Task.from_packed(rings, name="rings", seed=1)
+        >>> task.kind, task.metric, len(task.splits["test"]), task.units[0][0]
+        ('regression', 'rmse', 2, 12.5)
+        """
+        from .sources import from_packed
+
+        return from_packed(data, **options)
+
+    @classmethod
+    def from_pyg(cls, graphs: Iterable[Any], **options: Any) -> Task:
+        """A PyG dataset, or a list of ``Data`` with edges in both directions: features are ``x`` and ``edge_attr``, integers categories.
+
+        Args:
+            y: the attribute with the targets of a graph; "y" by default.
+            options: as in :meth:`from_packed`; "column:NAME" is an attribute of each graph here.
+
+        >>> from types import SimpleNamespace
+        >>> paths = [[*range(n)] for n in range(2, 22)]
+        >>> graphs = [SimpleNamespace(num_nodes=len(p), edge_index=[p[1:] + p[:-1], p[:-1] + p[1:]], y=len(p) / 2) for p in paths]
+        >>> Task.from_pyg(graphs, metric="mae").kind
+        'regression'
+        """
+        from .sources import from_pyg
+
+        return from_pyg(graphs, **options)
+
+    @classmethod
+    def from_graphs(cls, graphs: Iterable[Any], y: Any, **options: Any) -> Task:
+        """Planegraph's or networkx's graphs, and a target or a row of targets for each.
+
+        Labels of a :class:`planegraph.Graph` are its features.
+
+        Args:
+            node_attrs, edge_attrs: the attributes of networkx graphs that are features, a name or several.
+            options: as in :meth:`from_packed`.
+
+        >>> import planegraph as pg
+        >>> Task.from_graphs([pg.families.cycle(3 + n % 2) for n in range(99)], [n % 2 for n in range(99)]).metric
+        'rocauc'
+        """
+        from .sources import from_graphs
+
+        return from_graphs(graphs, y, **options)
 
     def __post_init__(self, checked: bool) -> None:
         if checked:

@@ -13,11 +13,10 @@ import numpy as np
 from ..batch import GraphBatch
 from ..data.from_pyg import read_pyg
 from ..data.packed import PackedDataset
+from ..data.sizes import feature_sizes
 from ..errors import InvalidGraphError
 from ..graph import Graph
-from .config import Categorical, Continuous, Features, features_of_sizes
-
-_MOST_CATEGORIES = 10**6
+from .config import Features, features_of_sizes
 
 
 class DataSizes(NamedTuple):
@@ -73,26 +72,5 @@ def _sizes(x: np.ndarray | None, edges: np.ndarray | None, node_ptr: np.ndarray)
     graphs, nodes = len(node_ptr) - 1, int(node_ptr[-1])
     if nodes == 0:
         raise InvalidGraphError(f"the dataset has {graphs} graphs and no nodes: there is nothing to make a model for")
-    return DataSizes(_features("x", x), _features("edge_attr", edges), nodes / graphs)
-
-
-def _features(name: str, values: np.ndarray | None) -> Features:
-    """The kind and sizes of the columns; None without rows."""
-    if values is None or values.size == 0:
-        return None
-    rows = values.reshape(-1, values.shape[-1])
-    if rows.dtype.kind == "f":
-        return Continuous(rows.shape[1])
-    least, most = rows.min(0), rows.max(0)
-    if least.min() < 0:
-        column = int(least.argmin())
-        raise InvalidGraphError(
-            f"{name}, column {column}, has the category {least[column]}; number the categories from 0, or make the column floats"
-        )
-    if most.max() >= _MOST_CATEGORIES:
-        column = int(most.argmax())
-        raise InvalidGraphError(
-            f"{name}, column {column}, has the category {most[column]}, and a model has weights for each category up to the largest; if "
-            "these are ids, number them from 0 without gaps or leave them out, if they are quantities, make the column floats"
-        )
-    return Categorical(tuple(int(size) + 1 for size in most))
+    found = (features_of_sizes(feature_sizes(name, values)) for name, values in (("x", x), ("edge_attr", edges)))
+    return DataSizes(*found, nodes / graphs)

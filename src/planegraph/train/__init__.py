@@ -1,7 +1,8 @@
 """Training: typed settings, a plain loop, seeds and folds trained together, checkpoints that resume. Knows no dataset by name.
 
 The parts: settings.py (what is run), lanes.py (the seeds and folds), batches.py (their data), state.py (weights and optimizer),
-step.py (one step; captured on a GPU by capture.py), loop.py (the epochs), checkpoint.py, log.py, run.py (everything together).
+step.py (one step; captured on a GPU by capture.py), loop.py (the epochs), checkpoint.py, log.py, callbacks.py (display.py and loggers.py
+are such), run.py (everything together).
 """
 
 from __future__ import annotations
@@ -13,8 +14,26 @@ try:
 except ImportError as error:
     raise MissingDependencyError("planegraph.train needs PyTorch; install it with: pip install 'planegraph[learn]'") from error
 
+from .callbacks import Callback, RunInfo
 from .lanes import Lane
+from .loggers import CSVLogger, MLflowLogger, TensorBoardLogger, WandbLogger
 from .run import train
 from .settings import RunSettings, TrainSettings, load_settings, save_settings
+from .tasks import settings_for, task_of
 
-__all__ = ["Lane", "RunSettings", "TrainSettings", "load_settings", "save_settings", "train"]
+__all__ = [
+    "CSVLogger",
+    "Callback",
+    "Lane",
+    "MLflowLogger",
+    "RunInfo",
+    "RunSettings",
+    "TensorBoardLogger",
+    "TrainSettings",
+    "WandbLogger",
+    "load_settings",
+    "save_settings",
+    "settings_for",
+    "task_of",
+    "train",
+]

@@ -13,9 +13,10 @@ from typing import Any
 
 import torch
 
+from .callbacks import Callbacks
 from .errors import Stopped
 from .group import Group
-from .log import Display, Log, Record
+from .log import Log, Record
 from .losses import mean_loss
 from .metrics import figures_by_target, mae_by_target
 from .signals import StopWish
@@ -24,7 +25,7 @@ CHECKPOINT = "checkpoint.safetensors"
 
 
 def train_group(
-    group: Group, path: Path, logs: Mapping[str | None, Path], display: Display, wish: StopWish
+    group: Group, path: Path, logs: Mapping[str | None, Path], callbacks: Callbacks, wish: StopWish
 ) -> list[dict[str, Any]]:
     """Trains to the end and gives each lane's result. Raises Stopped after saving, if a signal asked to; DivergedError on NaN.
 
@@ -35,7 +36,6 @@ def train_group(
     log = Log(logs, progress.epoch) if group.world.first else None
     saved, before = time.monotonic(), progress.seconds
     begun = group.born if group.left else saved  # the set-up counts, if something is trained
-    first_epoch = progress.epoch
     epochs = progress.epoch + group.left
     while progress.epoch < epochs:
         epoch = progress.epoch
@@ -46,8 +46,7 @@ def train_group(
             epochs = epoch + 1 + group.left  # fewer than before, if validation has settled
             if log is not None:
                 log.write(records)
-            left = (time.monotonic() - begun) / (epoch + 1 - first_epoch) * (epochs - epoch - 1)
-            display.show(records, epochs, left)
+            callbacks.epoch(records)
         stop = group.world.any(wish.asked)
         wait = group.settings.train.save_seconds
         if group.world.same(stop or epoch + 1 == epochs or time.monotonic() - saved >= wait):

@@ -23,10 +23,13 @@ from ..data.format import replace_files
 from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
+from .callbacks import Callback
 from .ensemble import Folds, read_folds, summarise_ensemble
 from .loop import CHECKPOINT
+from .report import write_reports
 from .run import train
 from .settings import RunSettings
+from .tasks import settings_for
 
 SCHEMA = "molecules.json"
 SKIPPED = "skipped.csv"
@@ -37,20 +40,7 @@ def molecule_settings(
     found: MoleculeTask, options: dict[str, Any], ensemble: int = 1, overrides: Sequence[str] = ()
 ) -> RunSettings:
     """The defaults for so many molecules, with ``key.key=value`` in their place where given."""
-    task = found.task
-    graphs = max(len(split["train"]) for _, split in task.by_fold())
-    nodes = task.dataset.tables.size("node") / len(task.dataset)
-    settings = RunSettings(task.name, options, {"graph_scale": float(f"{nodes:.2g}")})
-    return settings.with_overrides([f"train.epochs={epochs_for(graphs)}", f"train.seeds={ensemble}", *overrides])
-
-
-def epochs_for(graphs: int) -> int:
-    """Epochs for so many training molecules: 100 up to 3,000, then fewer, as each has more steps; 20 at least.
-
-    >>> [epochs_for(n) for n in (500, 3_000, 12_000, 10**6)]
-    [100, 100, 50, 20]
-    """
-    return max(20, min(100, round(100 * (3_000 / max(graphs, 1)) ** 0.5)))
+    return settings_for(found.task, [f"train.seeds={ensemble}", *overrides], options=options)
 
 
 def train_molecules(
@@ -60,17 +50,17 @@ def train_molecules(
     *,
     show: bool = False,
     device: torch.device | str | None = None,
-    tensorboard: bool = False,
+    callbacks: Sequence[Callback] = (),
     baselines: bool = True,
 ) -> dict[str, Any]:
     """Trains on a table; a run that was interrupted in this folder is resumed. Gives what ``result.json`` holds.
 
     With ``baselines`` a random forest and gradient boosting are trained on the same molecules, once: a finished run keeps their figures.
-    Under torchrun the first process does this, and only its result has them.
+    ``callbacks`` are as in :func:`planegraph.train.train`. Under torchrun the first process does this, and only its result has them.
     """
     folder = Path(fspath(out))
     resume = (folder / CHECKPOINT).exists()
-    result = train(found.task, settings, folder, resume=resume, show=show, device=device, tensorboard=tensorboard)
+    result = train(found.task, settings, folder, resume=resume, show=show, device=device, callbacks=callbacks, report=False)
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():
@@ -88,6 +78,7 @@ def train_molecules(
             print("training the baselines: a random forest and gradient boosting", file=sys.stderr)
         result = {**result, "baselines": baseline_figures(found, torch.get_num_threads())}
         replace_files({folder / "result.json": _json(result)})
+    write_reports([folder])  # with the figures of the ensemble and of the baselines
     return result
 
 

@@ -2,7 +2,8 @@
 
 A run's folder holds ``settings.yaml``, ``machine.json`` (where and from what it was made, see machine.py), ``result.json`` and
 ``models/<lane>/`` (the best weights, for ``from_pretrained``, and in ``test.safetensors`` the ids, predictions and targets of the test
-part); the first group's ``log.jsonl`` and ``checkpoint.safetensors`` beside them, those of further groups in ``group1/`` and so on.
+part), ``report.html`` (report.py); the first group's ``log.jsonl`` and ``checkpoint.safetensors`` beside them, those of further groups in
+``group1/`` and so on.
 
 Where each target has a model of its own, the folder ``<target>/`` is that of the run of this target, as if it had been trained alone
 (but for the seconds, which are those of all); the checkpoint is one for all, and lies above them.
@@ -11,7 +12,7 @@ Where each target has a model of its own, the folder ``<target>/`` is that of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -25,16 +26,19 @@ from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
 from .best import settled
+from .callbacks import Callback, Callbacks, RunInfo
 from .checkpoint import load_checkpoint, save_checkpoint
+from .display import make_display
 from .distributed import World, chosen_device, joined
 from .errors import FolderError, Stopped
 from .group import Group
 from .lanes import Lane, groups_of, lane_name, lanes_of, most_graphs
-from .log import Silent, TensorBoard, make_display, read_logs, summary_writer
+from .log import Record, read_logs
 from .loop import CHECKPOINT, train_group
 from .losses import activate
 from .machine import MACHINE, add_session, machine, read_sessions, session
 from .metrics import in_units
+from .report import write_reports
 from .resuming import check_facts, check_lanes, check_log, check_settings
 from .settings import RunSettings, save_settings
 from .signals import StopWish
@@ -48,16 +52,19 @@ def train(
     resume: bool = False,
     show: bool = False,
     device: torch.device | str | None = None,
-    tensorboard: bool = False,
+    callbacks: Sequence[Callback] = (),
+    report: bool = True,
 ) -> dict[str, Any]:
     """Trains all seeds, folds and targets of a run; gives what ``result.json`` holds.
 
     Args:
-        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it; if that is finished, nothing is
-            changed. A finished run whose ``result.json`` is missing is tested, and gets one.
+        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it; if that is finished, only its
+            report is written again. A finished run whose ``result.json`` is missing is tested, and gets one.
         show: progress on stderr.
         device: the GPU of this process, if there is one, by default; under torchrun ``cuda`` is the same.
-        tensorboard: also write TensorBoard's event files, into ``tensorboard/<lane>/`` of the folder.
+        callbacks: called after each epoch: loggers (``CSVLogger``, ``TensorBoardLogger``, ``WandbLogger``, ``MLflowLogger``), or your own
+            :class:`~planegraph.train.Callback`.
+        report: write ``report.html`` in the end.
 
     >>> import tempfile, planegraph as pg
     >>> from planegraph.data import PackedDataset
@@ -71,10 +78,8 @@ def train(
     """
     device = chosen_device(device)
     folder = Path(out)
-    if tensorboard:
-        summary_writer()  # an error now, if it is not there
     task.dataset.verify()  # nothing is trained on damaged tables
-    with joined(device) as world, _precision(settings.train.precision):
+    with joined(device) as world, _precision(settings.train.precision), _callbacks(callbacks, show, world) as called:
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
         lanes = lanes_of(task, settings.train)
@@ -83,30 +88,53 @@ def train(
         done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
         left = world.same(min(done) < settings.train.epochs)
         kept = None if left else world.same(_kept_result(folders))
-        if kept is not None:
-            if tensorboard and world.first:
-                _write_board(folder, groups, settings.train.epochs)
-            return kept
-        results, spent = [], []
-        with StopWish() as wish:
-            for k, lanes in enumerate(groups):
-                group = Group(task, settings, lanes, device, world)
-                if world.any(wish.asked):  # between two groups
-                    message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
-                    raise Stopped(message, wish.signal)
-                checkpoint = place(folder, group=k) / CHECKPOINT
-                if world.same(resume and checkpoint.exists()):
-                    group.load(checkpoint)
-                if world.first and k == 0:
-                    _introduce(group, folder, left)
-                results += _run_group(group, k, folder, show, wish, tensorboard)
-                spent.append((group.progress.seconds, {lane.target for lane in lanes}))
-        summary = _summary_of_all(task, settings, results, spent, world.same(_made_on(folder, device)))
+        called.start(
+            RunInfo(folder, task.name, settings, tuple(lane.name for lane in lanes), resume, _records(folder, groups, done))
+        )
+        summary = kept or _train_all(task, settings, folder, groups, resume, left, device, world, called)
         if world.first:
-            results_of = dict(runs_of(folder, summary)) | {folder: summary}
-            replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
+            if kept is None:
+                results_of = dict(runs_of(folder, summary)) | {folder: summary}
+                replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
+            if report:
+                write_reports(path for path, _ in runs_of(folder, summary))
+            called.end(summary)
         world.wait()
     return summary
+
+
+def _train_all(
+    task: Task,
+    settings: RunSettings,
+    folder: Path,
+    groups: list[list[Lane]],
+    resume: bool,
+    left: bool,
+    device: torch.device,
+    world: World,
+    callbacks: Callbacks,
+) -> dict[str, Any]:
+    """Trains and tests the groups one after another; gives the summary of the run."""
+    results, spent = [], []
+    with StopWish() as wish:
+        for k, lanes in enumerate(groups):
+            group = Group(task, settings, lanes, device, world)
+            if world.any(wish.asked):  # between two groups
+                message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
+                raise Stopped(message, wish.signal)
+            checkpoint = place(folder, group=k) / CHECKPOINT
+            if world.same(resume and checkpoint.exists()):
+                group.load(checkpoint)
+            if world.first and k == 0:
+                _introduce(group, folder, left)
+            results += _run_group(group, k, folder, wish, callbacks)
+            spent.append((group.progress.seconds, {lane.target for lane in lanes}))
+    return _summary_of_all(task, settings, results, spent, world.same(_made_on(folder, device)))
+
+
+def _callbacks(given: Sequence[Callback], show: bool, world: World) -> Callbacks:
+    """Those of the first process; the others have none."""
+    return Callbacks([*([make_display()] if show else []), *given] if world.first else [])
 
 
 def place(out: Path, target: str | None = None, group: int = 0) -> Path:
@@ -153,21 +181,21 @@ def _logs(out: Path, k: int, lanes: list[Lane]) -> dict[str | None, Path]:
     return {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(lane.target for lane in lanes)}
 
 
-def _run_group(group: Group, k: int, out: Path, show: bool, wish: StopWish, tensorboard: bool) -> list[dict[str, Any]]:
+def _records(out: Path, groups: list[list[Lane]], done: list[int]) -> list[Record]:
+    """Of the epochs that each group has done."""
+    return [r for k, (lanes, epochs) in enumerate(zip(groups, done, strict=True)) for r in read_logs(_logs(out, k, lanes), epochs)]
+
+
+def _run_group(group: Group, k: int, out: Path, wish: StopWish, callbacks: Callbacks) -> list[dict[str, Any]]:
     """Trains the k-th group and saves its models."""
     world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
     logs = _logs(out, k, lanes)
     if world.first:
         for path in (checkpoint, *logs.values()):
             path.parent.mkdir(parents=True, exist_ok=True)
-    many = f"{len(lanes)} together" if len(lanes) > 1 else lanes[0].name
-    display = make_display(f"{group.task.name} {group.settings.model_class}, {many}", show and world.first)
-    if tensorboard and world.first:
-        display = TensorBoard(display, out / "tensorboard", read_logs(logs, group.progress.epoch))
     try:
-        results = train_group(group, checkpoint, logs, display, wish)
+        results = train_group(group, checkpoint, logs, callbacks, wish)
     finally:
-        display.close()
         group.batches.close()
     if world.first:
         _save_models(group, out)
@@ -196,12 +224,6 @@ def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
         return dict(json.loads(paths[0].read_text(encoding="utf-8")))
     except (ValueError, TypeError) as error:
         raise FormatError(f"{paths[0]} is damaged ({error}); remove it, and --resume writes it anew") from None
-
-
-def _write_board(out: Path, groups: list[list[Lane]], epochs: int) -> None:
-    """TensorBoard's files of a run that is finished."""
-    for k, lanes in enumerate(groups):
-        TensorBoard(Silent(), out / "tensorboard", read_logs(_logs(out, k, lanes), epochs)).close()
 
 
 def _made_on(out: Path, device: torch.device) -> dict[str, Any]:
