@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
@@ -16,6 +17,8 @@ from .device import add_device, check_device
 from .formats import UsageError
 from .messages import complain
 from .overrides import add_overrides
+from .report import written_report
+from .sweep import Sweep, benchmark_sweep, is_sweep, run_sweep
 
 if TYPE_CHECKING:
     from ..train import RunSettings
@@ -39,7 +42,9 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="YAML file with settings, or the name of one that planegraph brings, as in docs/results.md"
     )
-    add_overrides(parser, "settings, as in --set model.hidden=128 train.lr=0.001")
+    add_overrides(
+        parser, "settings, as in --set model.hidden=128 train.lr=0.001; several values, as in train.lr=1e-3,2e-3, make a sweep"
+    )
     parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
@@ -97,13 +102,15 @@ def _run_benchmark(args: argparse.Namespace) -> int:
     from ..train.tasks import task_of
 
     out = args.out or os.path.join("runs", args.task)
+    if is_sweep(args):
+        return run_sweep(args, benchmark_sweep(args, out, _settings, summary))
     settings = _kept_settings(args, out) if _resumes_as_it_was(args, out) else _settings(args)
     options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device}
     options["tensorboard"] = args.tensorboard
     result = train(task_of(settings, args.data), settings, out, **options)
     if first_process():
         for folder, of_target in runs_of(out, result):
-            sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
+            sys.stdout.write(summary(of_target, str(folder)) + written_report(str(folder)))
     return 0
 
 
@@ -128,14 +135,19 @@ def _run_molecules(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.task}: there is no such file") from None
     for note in found.notes:
         complain(note)
-    settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
-    shown = {"show": not args.quiet, "tensorboard": args.tensorboard}
-    result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
-    if first_process():
-        sys.stdout.write(molecule_summary(result, out) + _report(out))
+    settings_for = partial(molecule_settings, found, options.to_dict(), args.ensemble)
+    train_one = partial(train_molecules, found, device=args.device, show=not args.quiet, tensorboard=args.tensorboard)
+    finish = partial(train_one, baselines=not args.no_baselines)
+    if is_sweep(args):
+        code = run_sweep(args, Sweep(out, settings_for, partial(train_one, baselines=False), finish, molecule_summary))
+    else:
+        code, result = 0, finish(settings_for(args.overrides), out)
+        if first_process():
+            sys.stdout.write(molecule_summary(result, out) + written_report(out))
     if found.skipped:
-        complain(f"{len(found.skipped):,} rows were skipped: {os.path.join(out, SKIPPED)} says which, and why")
-    return 0
+        where = f"{SKIPPED} in the folder of each run" if is_sweep(args) else os.path.join(out, SKIPPED)
+        complain(f"{len(found.skipped):,} rows were skipped: {where} says which, and why")
+    return code
 
 
 def molecule_summary(result: dict[str, Any], out: str) -> str:
@@ -177,18 +189,6 @@ def summary(result: dict[str, Any], out: str) -> str:
         spread = f" ± {result[part]['std']:.4f}" if count > 1 else ""
         lines.append(f"{result['metric']}, {name}: {result[part]['mean']:.4f}{spread}")
     return "\n".join([*lines, f"kept in {out}"]) + "\n"
-
-
-def _report(out: str) -> str:
-    """Writes the report; a run is not lost because that fails."""
-    from ..report import write_report
-
-    try:
-        return f"report: {write_report(out)}\n"
-    except Exception as error:
-        what = f"{type(error).__name__}: {error}"
-        complain(f"the run is complete, but its report could not be written ({what}); planegraph report {out}")
-        return ""
 
 
 def _settings(args: argparse.Namespace) -> RunSettings:

@@ -1,7 +1,8 @@
 """Training: typed settings, a plain loop, seeds and folds trained together, checkpoints that resume. Knows no dataset by name.
 
 The parts: settings.py (what is run), lanes.py (the seeds and folds), batches.py (their data), state.py (weights and optimizer),
-step.py (one step; captured on a GPU by capture.py), loop.py (the epochs), checkpoint.py, log.py, run.py (everything together).
+step.py (one step; captured on a GPU by capture.py), loop.py (the epochs), checkpoint.py, log.py, run.py (everything together),
+combinations.py and sweep.py (a run for each combination of some settings).
 """
 
 from __future__ import annotations
@@ -16,5 +17,6 @@ except ImportError as error:
 from .lanes import Lane
 from .run import train
 from .settings import RunSettings, TrainSettings, load_settings, save_settings
+from .sweep import sweep
 
-__all__ = ["Lane", "RunSettings", "TrainSettings", "load_settings", "save_settings", "train"]
+__all__ = ["Lane", "RunSettings", "TrainSettings", "load_settings", "save_settings", "sweep", "train"]

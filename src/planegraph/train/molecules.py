@@ -24,7 +24,6 @@ from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
 from .ensemble import Folds, read_folds, summarise_ensemble
-from .loop import CHECKPOINT
 from .run import train
 from .settings import RunSettings
 
@@ -69,8 +68,7 @@ def train_molecules(
     Under torchrun the first process does this, and only its result has them.
     """
     folder = Path(fspath(out))
-    resume = (folder / CHECKPOINT).exists()
-    result = train(found.task, settings, folder, resume=resume, show=show, device=device, tensorboard=tensorboard)
+    result = train(found.task, settings, folder, resume=True, show=show, device=device, tensorboard=tensorboard)
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():
