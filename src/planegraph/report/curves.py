@@ -29,6 +29,7 @@ def learning_curves(runs: Sequence[Run], names: Sequence[str]) -> list[Figure]:
     for what, name in (("loss", "training loss"), ("val", f"validation {metric_name(metric)}")):
         scale = 100.0 if what == "val" and percent(metric) else 1.0
         given = [[_points(curve, what, scale) for curve in run.curves] for run in runs]
+        given = [[mean_curve(lanes)] for lanes in given] if crowded else given
         values = np.concatenate([y for lanes in given for _, y in lanes] or [np.empty(0)])
         if len(values) == 0:
             continue
@@ -42,7 +43,7 @@ def learning_curves(runs: Sequence[Run], names: Sequence[str]) -> list[Figure]:
         most = max(40, POINTS // (sum(map(len, given)) + len(runs)))
         marks: list[Markup] = []
         for run, lanes, colour in reversed(list(zip(runs, given, colours, strict=True))):
-            marks += _drawn(plot, run, lanes, colour, most, what == "val", crowded)
+            marks += _drawn(plot, run, lanes, colour, most, rings=what == "val" and not crowded)
         legend = list(zip(colours, names, strict=True)) if len(runs) > 1 and plot.has_room(names) else []
         caption = _caption(name, runs, plot.y.log, what == "val", crowded)
         found.append(Figure(f"curve-{what}", f"{name} over epochs", caption, plot.drawn(*marks, legend=legend)))
@@ -68,24 +69,18 @@ def _points(curve: Curve, what: str, scale: float) -> tuple[np.ndarray, np.ndarr
 
 
 def _drawn(
-    plot: Plot,
-    run: Run,
-    lanes: Sequence[tuple[np.ndarray, np.ndarray]],
-    colour: str,
-    most: int,
-    rings: bool,
-    crowded: bool,
+    plot: Plot, run: Run, lanes: Sequence[tuple[np.ndarray, np.ndarray]], colour: str, most: int, rings: bool
 ) -> list[Markup]:
     marks, several = [], len(lanes) > 1
     width = 1.0 if several or colour == OTHERS else 1.8
-    for x, y in [] if several and crowded else lanes:
+    for x, y in lanes:
         kept = thin_curve(y, most)
         marks.append(plot.line(x[kept], y[kept], colour, width, stroke_opacity=0.5 if several else 1))
     if several:
         x, y = mean_curve(lanes)
         kept = thin_curve(y, most)
-        marks.append(plot.line(x[kept], y[kept], colour, 1.0 if colour == OTHERS else 2.2, class_="mean"))
-    if rings and not crowded:
+        marks.append(plot.line(x[kept], y[kept], colour, 2.2, class_="mean"))
+    if rings:
         best = [(c.best_epoch, y[x == c.best_epoch]) for c, (x, y) in zip(run.curves, lanes, strict=True) if c.best_epoch]
         at = [(epoch, float(y[0])) for epoch, y in best if len(y)]
         if at:

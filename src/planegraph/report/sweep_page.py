@@ -8,7 +8,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
@@ -18,16 +19,21 @@ from ..train.combinations import short_names, value_text
 from ..train.sweep import PLAN, SweepRun, read_sweep
 from .compare import same_settings, shared_settings
 from .curves import learning_curves
-from .markup import Markup, tag
+from .markup import Markup, join, tag
 from .page import cards, figures, section, swatch, table, write_page
 from .plot import run_colours
-from .run_files import Run, damage_named, read_run
+from .run_files import damage_named, read_run
 from .run_page import NAME as REPORT
 from .setting_plots import setting_plots
 from .texts import duration, metric_name, several, spread
 
 PAGE = "sweep.html"
 TABLE = "sweep.csv"
+_SHOWN = 20  # rows of the table; further ones are folded away
+_WITHOUT = {
+    "diverged": "diverged: the loss was not finite.",
+    "not finished": "not finished: the command that began the sweep continues it.",
+}
 
 
 def is_sweep(folder: str | PathLike[str]) -> bool:
@@ -67,20 +73,20 @@ def sweep_csv(runs: Sequence[SweepRun]) -> str:
 
 
 def _write_page(path: Path, runs: Sequence[SweepRun]) -> None:
-    begun = [(run, read_run(run.folder)) for run in runs if (run.folder / "settings.yaml").is_file()]
-    task = begun[0][1].task if begun else runs[0].folder.parent.name
-    title = f"{task}: sweep over {' and '.join(short_names(list(runs[0].values)).values())}"
-    with_curves = [found for _, found in begun if found.curves]
+    begun = [read_run(run.folder) for run in runs if (run.folder / "settings.yaml").is_file()]
+    drawn = [found for found in begun if found.curves]
+    task = begun[0].task if begun else runs[0].folder.parent.name
+    title = f"{task}: sweep over {', '.join(short_names(list(runs[0].values)).values())}"
     write_page(
         path,
         title,
         tag("h1", title),
         _result(runs),
         _missing(runs),
-        section("Runs, the best on validation first", _run_table(runs, path.parent)),
+        section("Runs, the best on validation first", _run_table(runs, {run.folder for run in drawn}, path.parent)),
         section("Validation by setting", figures(setting_plots(runs))),
-        section("Learning curves", figures(learning_curves(with_curves, [found.folder.name for found in with_curves]))),
-        section("Settings", _shared(begun)),
+        section("Learning curves", figures(learning_curves(drawn, [run.folder.name for run in drawn]))),
+        section("Settings", same_settings(shared_settings(begun)) if begun else None),
         _about(),
     )
 
@@ -104,39 +110,36 @@ def _result(runs: Sequence[SweepRun]) -> Markup | None:
 
 
 def _missing(runs: Sequence[SweepRun]) -> Markup | None:
-    """Which runs have no figure."""
-    notes = []
-    for state in ("diverged", "not finished"):
-        mine = [run for run in runs if run.state == state]
-        if mine:
-            notes.append(f"{len(mine)} of {several(len(runs), 'run')} {state}: {', '.join(run.folder.name for run in mine)}.")
+    """How many runs have no figure."""
+    states = Counter(run.state for run in runs)
+    notes = [f"{states[state]} of {several(len(runs), 'run')} {words}" for state, words in _WITHOUT.items() if states[state]]
     return tag("div", *(tag("p", note) for note in notes), class_="note") if notes else None
 
 
-def _run_table(runs: Sequence[SweepRun], here: Path) -> Markup:
-    """A row for each, with a link to its report where there is one."""
-    names, colours = short_names(list(runs[0].values)), iter(run_colours(len(runs)))
+def _run_table(runs: Sequence[SweepRun], drawn: Collection[Path], here: Path) -> Markup:
+    """A row for each, with the colour of its curve if it is drawn, and a link to its report if there is one."""
+    names, colours = short_names(list(runs[0].values)), iter(run_colours(len(drawn)))
     rows: list[list[object]] = []
     for k, run in enumerate(runs, start=1):
-        begun = (run.folder / "log.jsonl").is_file()
-        place = swatch(next(colours), k) if begun else str(k)
+        place = swatch(next(colours), k) if run.folder in drawn else str(k)
         figure, seconds = run.state, ""
         if run.result is not None:
             figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["lanes"]))
             seconds = duration(run.result["seconds"])
         values = [value_text(run.values[key]) for key in names]
         rows.append([place, *values, figure, seconds, _link(run.folder / REPORT, here)])
-    return table(("run", *names.values(), "validation", "time", ""), rows)
+    head = ("run", *names.values(), "validation", "time", "")
+    if len(rows) <= _SHOWN:
+        return table(head, rows)
+    return join(
+        table(head, rows[:_SHOWN]), tag("details", tag("summary", f"{len(rows) - _SHOWN} more"), table(head, rows[_SHOWN:]))
+    )
 
 
 def _link(report: Path, here: Path) -> Markup | None:
     if not report.is_file():
         return None
     return tag("a", "report", href=quote(Path(os.path.relpath(report, here)).as_posix()))
-
-
-def _shared(begun: Sequence[tuple[SweepRun, Run]]) -> Markup | None:
-    return same_settings(shared_settings([found for _, found in begun])) if begun else None
 
 
 def _about() -> Markup:

@@ -123,9 +123,9 @@ def _folder_name(values: Mapping[str, Any]) -> str:
     """Safe on all file systems; a long one is cut, and told from others by a digest."""
     names = short_names(list(values))
     text = ",".join(f"{names[key]}={value_text(value)}" for key, value in values.items())
-    name = quote(text, safe=_SAFE)
+    name = quote(text, safe=_SAFE, errors="surrogatepass")  # a command line that is not UTF-8 has surrogates
     if len(name) > _LONGEST:
-        return f"{name[: _LONGEST - 17]}-{blake2b(text.encode(), digest_size=8).hexdigest()}"
+        return f"{name[: _LONGEST - 17]}-{blake2b(name.encode(), digest_size=8).hexdigest()}"
     return f"{name[:-1]}%2E" if name.endswith(".") else name  # Windows drops a dot at the end
 
 

@@ -21,7 +21,7 @@ from ..data.format import replace_files
 from ..datasets.metrics import error_of, metrics_of
 from ..errors import FormatError, PlanegraphError
 from ..processes import first_process
-from .combinations import Combination, combinations
+from .combinations import Combination, combinations, varies
 from .errors import DivergedError, FolderError, SettingsError
 from .settings import RunSettings
 
@@ -90,6 +90,8 @@ def sweep(
     (['lr=0.001', 'lr=0.002'], True)
     """
     folder = Path(out)
+    if not varies(overrides):
+        raise SettingsError("no setting has several values; a sweep needs one, as in train.lr=1e-3,2e-3")
     planned = [(combination, settings_for(combination.overrides)) for combination in combinations(overrides)]
     if len({settings.task for _, settings in planned}) > 1:
         raise SettingsError("task has several values; the runs of a sweep are compared, so they need one task")
