@@ -8,6 +8,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
@@ -16,6 +18,8 @@ from .device import add_device, check_device
 from .formats import UsageError
 from .messages import complain
 from .overrides import add_overrides
+from .report import where_report
+from .sweep import Sweep, Tasks, is_sweep, run_sweep, task_sweep
 
 if TYPE_CHECKING:
     from ..train import RunSettings
@@ -44,7 +48,9 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument(
         "--config", metavar="FILE", help="YAML file with settings, or the name of one that planegraph brings, as in docs/results.md"
     )
-    add_overrides(parser, "settings, as in --set model.hidden=128 train.lr=0.001")
+    add_overrides(
+        parser, "settings, as in --set model.hidden=128 train.lr=0.001; several values, as in train.lr=1e-3,2e-3, make a sweep"
+    )
     parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
     parser.add_argument("--resume", action="store_true", help="go on with the run in the folder")
     parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
@@ -103,21 +109,20 @@ def _run_task(args: argparse.Namespace) -> int:
     """A benchmark, a packed file or a function."""
     from ..train import train
     from ..train.run import runs_of
-    from ..train.tasks import settings_for, short_name, task_of
+    from ..train.tasks import short_name
 
-    callbacks = _loggers(args)  # one that is not installed is an error before the data is read
+    _loggers(args)  # one that is not installed is an error before the data is read
     _make_importable(os.getcwd())
+    tasks = Tasks(args.data)
     out = args.out or os.path.join("runs", short_name(args.task))
-    resumed = _resumes_as_it_was(args, out)
-    settings = _kept_settings(args, out) if resumed else _settings(args)
-    task = task_of(settings, args.data)
-    if not (resumed or args.config) and not _is_benchmark(settings.task):
-        settings = settings_for(task, _overrides(args), name=settings.task, options=settings.options)
-    options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device, "callbacks": callbacks}
-    result = train(task, settings, out, **options)
+    if is_sweep(args):
+        return run_sweep(args, task_sweep(args, out, partial(_settings, tasks=tasks), tasks, partial(_loggers, args), summary))
+    settings = _kept_settings(args, out) if _resumes_as_it_was(args, out) else _settings(args, tasks)
+    options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device, "callbacks": _loggers(args)}
+    result = train(tasks(settings), settings, out, **options)
     if first_process():
         for folder, of_target in runs_of(out, result):
-            sys.stdout.write(summary(of_target, str(folder)) + _report(str(folder)))
+            sys.stdout.write(summary(of_target, str(folder)) + where_report(str(folder)))
     return 0
 
 
@@ -162,14 +167,22 @@ def _run_molecules(args: argparse.Namespace) -> int:
         raise UsageError(f"{args.task}: there is no such file") from None
     for note in found.notes:
         complain(note)
-    settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
-    shown = {"show": not args.quiet, "callbacks": _loggers(args)}
-    result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
-    if first_process():
-        sys.stdout.write(molecule_summary(result, out) + _report(out))
+    settings_for = partial(molecule_settings, found, options.to_dict(), args.ensemble)
+
+    def train_one(settings: RunSettings, folder: str | Path, baselines: bool = not args.no_baselines) -> dict[str, Any]:
+        options: dict[str, Any] = {"show": not args.quiet, "device": args.device, "callbacks": _loggers(args)}
+        return train_molecules(found, settings, folder, baselines=baselines, **options)
+
+    if is_sweep(args):
+        code = run_sweep(args, Sweep(out, settings_for, partial(train_one, baselines=False), train_one, molecule_summary))
+    else:
+        code, result = 0, train_one(settings_for(args.overrides), out)
+        if first_process():
+            sys.stdout.write(molecule_summary(result, out) + where_report(out))
     if found.skipped:
-        complain(f"{len(found.skipped):,} rows were skipped: {os.path.join(out, SKIPPED)} says which, and why")
-    return 0
+        where = f"{SKIPPED} in the folder of each run" if is_sweep(args) else os.path.join(out, SKIPPED)
+        complain(f"{len(found.skipped):,} rows were skipped: {where} says which, and why")
+    return code
 
 
 def molecule_summary(result: dict[str, Any], out: str) -> str:
@@ -213,16 +226,9 @@ def summary(result: dict[str, Any], out: str) -> str:
     return "\n".join([*lines, f"kept in {out}"]) + "\n"
 
 
-def _report(out: str) -> str:
-    """Where the report is; a warning has said it if it could not be written."""
-    from ..report.run_page import NAME
-
-    path = os.path.join(out, NAME)
-    return f"report: {path}\n" if os.path.exists(path) else ""
-
-
-def _settings(args: argparse.Namespace) -> RunSettings:
-    from ..train import RunSettings
+def _settings(args: argparse.Namespace, tasks: Tasks) -> RunSettings:
+    """Those that the command says; what it leaves open suits the size of the task, unless that is a benchmark."""
+    from ..train import RunSettings, settings_for
 
     settings = _read(args.config) if args.config else _published(args) or RunSettings(args.task)
     if settings.task != args.task:
@@ -230,7 +236,9 @@ def _settings(args: argparse.Namespace) -> RunSettings:
     settings = settings.with_overrides(_overrides(args))
     if settings.task != args.task:
         raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for", alike=True)
-    return settings
+    if args.config or _is_benchmark(settings.task):
+        return settings
+    return settings_for(tasks(settings), _overrides(args), name=settings.task, options=settings.options)
 
 
 def _overrides(args: argparse.Namespace) -> list[str]:

@@ -6,7 +6,7 @@ Ticks are increasing and lie within the range; ``place`` maps the range onto 0..
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,12 +17,13 @@ _LOG_FROM = 20.0  # the largest by the smallest value from which on an axis is l
 
 @dataclass(frozen=True)
 class Axis:
-    """Values from ``low`` to ``high``; see :func:`linear`, :func:`logarithmic` and :func:`axis_for`."""
+    """Values from ``low`` to ``high``; see :func:`linear`, :func:`logarithmic`, :func:`axis_for` and :func:`named`."""
 
     low: float
     high: float
     ticks: tuple[float, ...]
     log: bool = False
+    names: tuple[str, ...] = ()
 
     def place(self, values: object) -> np.ndarray:
         """Where values lie: 0 at ``low``, 1 at ``high``."""
@@ -32,7 +33,9 @@ class Axis:
         return (found - self.low) / (self.high - self.low)
 
     def texts(self) -> list[str]:
-        """The ticks as text, with no more digits than it takes to tell them apart."""
+        """The ticks as text, with no more digits than it takes to tell them apart; their names, if they have any."""
+        if self.names:
+            return list(self.names)
         if self.log:
             return [f"{t:.0e}".replace("e-0", "e-").replace("e+0", "e") if t < 1e-3 or t >= 1e5 else f"{t:g}" for t in self.ticks]
         largest = max(abs(t) for t in self.ticks)
@@ -72,6 +75,15 @@ def linear(low: float, high: float, whole: bool = False) -> Axis:
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
     ticks = tuple(min(max(k * step, low), high) + 0.0 for k in range(first, last + 1))
     return Axis(low, high, ticks or (low, high))
+
+
+def named(names: Sequence[str]) -> Axis:
+    """The k-th name at k, with half a step of room at both ends.
+
+    >>> named(["adam", "adamw"]).place([0, 1]).tolist()
+    [0.25, 0.75]
+    """
+    return Axis(-0.5, len(names) - 0.5, tuple(map(float, range(len(names)))), names=tuple(names))
 
 
 def padded(axis: Axis, share: float = 0.04) -> Axis:

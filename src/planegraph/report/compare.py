@@ -1,9 +1,9 @@
-"""Several runs of one task on one page, each in a colour of its own."""
+"""Several runs of one task on one page, the first ones each in a colour."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 
@@ -11,8 +11,8 @@ from ..errors import PlanegraphError
 from ..train.settings import flat
 from .curves import learning_curves
 from .markup import Markup, join, tag
-from .page import cards, figures, section, table, text, write_page
-from .plot import COLOURS
+from .page import cards, figures, section, swatch, table, text, write_page
+from .plot import COLOURS, run_colours
 from .run_files import Run, damage_named, read_run
 from .run_page import lane_table, machine_part, prediction_figures
 from .texts import duration, metric_name, spread
@@ -32,7 +32,7 @@ def _side_by_side(runs: list[Run], path: Path) -> Path:
     if len(tasks) > 1:
         raise PlanegraphError(f"only runs of one task can be compared; found {', '.join(tasks)}")
     names, title = run_names(runs), f"{tasks[0]}: {' and '.join(sorted({run.model for run in runs}))}"
-    colours = [COLOURS[k % len(COLOURS)] for k in range(len(runs))]
+    colours, few = run_colours(len(runs)), len(runs) <= len(COLOURS)
     predictions = [
         join(tag("h3", name), figures(prediction_figures(run, colour)))
         for name, run, colour in zip(names, runs, colours, strict=True)
@@ -44,9 +44,9 @@ def _side_by_side(runs: list[Run], path: Path) -> Path:
         Path(path),
         title,
         tag("h1", title),
-        cards((_figure(run), f"{name}: {_what(run)}") for name, run in zip(names, runs, strict=True)),
-        _result_table(runs, names),
-        section("Learning curves", figures(learning_curves(runs, names, colours))),
+        cards((_figure(run), f"{name}: {_what(run)}") for name, run in zip(names, runs, strict=True)) if few else None,
+        _result_table(runs, [swatch(colour, name) for colour, name in zip(colours, names, strict=True)]),
+        section("Learning curves", figures(learning_curves(runs, names))),
         section("Predictions on the test part", _beside(predictions)),
         section("Every lane", _beside(lanes)),
         section("Time and machine", _beside(machines)),
@@ -69,7 +69,7 @@ def _what(run: Run) -> str:
     return f"test {metric_name(run.metric)} at the best validation epoch"
 
 
-def _result_table(runs: Sequence[Run], names: Sequence[str]) -> Markup:
+def _result_table(runs: Sequence[Run], names: Sequence[Markup]) -> Markup:
     rows = []
     for run, name in zip(runs, names, strict=True):
         val = "-" if run.result is None else spread(run.metric, **run.result["val"], count=len(run.result["lanes"]))
@@ -82,12 +82,27 @@ def _beside(parts: Sequence[Markup]) -> Markup | None:
 
 
 def _settings_table(runs: Sequence[Run], names: Sequence[str]) -> Markup:
-    """Settings that differ come first."""
-    given = [flat(run.settings) for run in runs]
-    keys = list(dict.fromkeys(key for settings in given for key in settings))
-    rows = {key: [text(settings[key]) if key in settings else "" for settings in given] for key in keys}
-    differ = [key for key in keys if len(set(rows[key])) > 1]
-    same = [key for key in keys if key not in differ]
-    alike = table(("setting", "all"), [(key, rows[key][0]) for key in same], words=2)
-    made = table(("setting", *names), [(key, *rows[key]) for key in differ], words=1 + len(runs)) if differ else None
-    return join(made, tag("details", tag("summary", "Settings that are the same"), alike))
+    """Settings that differ come first: a column for each run, or a row where there are many runs."""
+    given, same = [_texts(run) for run in runs], shared_settings(runs)
+    differ = list(dict.fromkeys(key for settings in given for key in settings if key not in same))
+    rows = [(key, *(settings.get(key, "") for settings in given)) for key in differ]
+    head = ("setting", *names)
+    if len(runs) > len(COLOURS):
+        head, *rows = zip(("run", *names), *rows, strict=True)
+    return join(table(head, rows, words=len(head)) if differ else None, same_settings(same))
+
+
+def shared_settings(runs: Sequence[Run]) -> dict[str, str]:
+    """The settings that are the same in all runs."""
+    first, *others = [_texts(run) for run in runs]
+    return {key: value for key, value in first.items() if all(settings.get(key) == value for settings in others)}
+
+
+def same_settings(same: Mapping[str, str]) -> Markup:
+    """These, folded away."""
+    alike = table(("setting", "all"), list(same.items()), words=2)
+    return tag("details", tag("summary", "Settings that are the same"), alike)
+
+
+def _texts(run: Run) -> dict[str, str]:
+    return {key: text(value) for key, value in flat(run.settings).items()}

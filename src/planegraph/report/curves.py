@@ -8,7 +8,7 @@ import numpy as np
 
 from .axes import axis_for, padded
 from .markup import Markup
-from .plot import COLOURS, Figure, Plot
+from .plot import COLOURS, OTHERS, Figure, Plot, run_colours
 from .run_files import Curve, Run
 from .texts import metric_name, percent
 from .thin import thin_curve
@@ -17,13 +17,19 @@ POINTS = 4000
 """In all curves of a plot together, about."""
 
 
-def learning_curves(runs: Sequence[Run], names: Sequence[str], colours: Sequence[str] = COLOURS) -> list[Figure]:
-    """One figure of the loss and one of validation, with all runs in both; none before the first epoch is done."""
+def learning_curves(runs: Sequence[Run], names: Sequence[str]) -> list[Figure]:
+    """One figure of the loss and one of validation, with all runs in both; none before the first epoch is done.
+
+    Runs have the colours of :func:`run_colours`, and the first ones lie on top. Of more runs than there are colours only the mean of the
+    lanes is drawn. A legend that has no room is left to the page.
+    """
     found = []
+    colours, crowded = run_colours(len(runs)), len(runs) > len(COLOURS)
     metric = next((run.metric for run in runs if run.metric), None)
     for what, name in (("loss", "training loss"), ("val", f"validation {metric_name(metric)}")):
         scale = 100.0 if what == "val" and percent(metric) else 1.0
         given = [[_points(curve, what, scale) for curve in run.curves] for run in runs]
+        given = [[mean_curve(lanes)] for lanes in given] if crowded else given
         values = np.concatenate([y for lanes in given for _, y in lanes] or [np.empty(0)])
         if len(values) == 0:
             continue
@@ -36,10 +42,10 @@ def learning_curves(runs: Sequence[Run], names: Sequence[str], colours: Sequence
         )
         most = max(40, POINTS // (sum(map(len, given)) + len(runs)))
         marks: list[Markup] = []
-        for run, lanes, colour in zip(runs, given, _cycle(colours, len(runs)), strict=True):
-            marks += _drawn(plot, run, lanes, colour, most, rings=what == "val")
-        legend = list(zip(_cycle(colours, len(runs)), names, strict=True)) if len(runs) > 1 else []
-        caption = _caption(name, runs, plot.y.log, rings=what == "val")
+        for run, lanes, colour in reversed(list(zip(runs, given, colours, strict=True))):
+            marks += _drawn(plot, run, lanes, colour, most, rings=what == "val" and not crowded)
+        legend = list(zip(colours, names, strict=True)) if len(runs) > 1 and plot.has_room(names) else []
+        caption = _caption(name, runs, plot.y.log, what == "val", crowded)
         found.append(Figure(f"curve-{what}", f"{name} over epochs", caption, plot.drawn(*marks, legend=legend)))
     return found
 
@@ -66,9 +72,10 @@ def _drawn(
     plot: Plot, run: Run, lanes: Sequence[tuple[np.ndarray, np.ndarray]], colour: str, most: int, rings: bool
 ) -> list[Markup]:
     marks, several = [], len(lanes) > 1
+    width = 1.0 if several or colour == OTHERS else 1.8
     for x, y in lanes:
         kept = thin_curve(y, most)
-        marks.append(plot.line(x[kept], y[kept], colour, 1.0 if several else 1.8, stroke_opacity=0.5 if several else 1))
+        marks.append(plot.line(x[kept], y[kept], colour, width, stroke_opacity=0.5 if several else 1))
     if several:
         x, y = mean_curve(lanes)
         kept = thin_curve(y, most)
@@ -81,17 +88,15 @@ def _drawn(
     return marks
 
 
-def _caption(name: str, runs: Sequence[Run], log: bool, rings: bool) -> str:
+def _caption(name: str, runs: Sequence[Run], log: bool, rings: bool, crowded: bool) -> str:
     several = any(len(run.curves) > 1 for run in runs)
     parts = [f"{name[0].upper()}{name[1:]}"]
     if several:
-        parts.append("thin: each lane, thick: their mean")
-    if rings:
+        parts.append("the mean of each run's lanes" if crowded else "thin: each lane, thick: their mean")
+    if len(runs) > 1:
+        parts.append(f"colours as in the table{', others grey' if crowded else ''}")
+    if rings and not crowded:
         parts.append("rings: the best epoch of each lane" if several else "ring: the best epoch")
     if log:
         parts.append("logarithmic axis")
     return "; ".join(parts) + "."
-
-
-def _cycle(colours: Sequence[str], n: int) -> list[str]:
-    return [colours[k % len(colours)] for k in range(n)]

@@ -73,10 +73,10 @@ def cards(entries: Iterable[tuple[str, str]]) -> Markup:
     )
 
 
-def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1, last: Sequence[str] | None = None) -> Markup:
+def table(head: Sequence[str], rows: Iterable[Sequence[object]], words: int = 1, last: Sequence[str] | None = None) -> Markup:
     """A table whose first ``words`` columns are words and whose others are numbers; ``last``: a row of totals."""
 
-    def row(cells: Sequence[str], kind: str, **more: object) -> Markup:
+    def row(cells: Sequence[object], kind: str, **more: object) -> Markup:
         made = (tag(kind, cell, class_=None if i < words else "number") for i, cell in enumerate(cells))
         return tag("tr", *made, **more)
 
@@ -84,6 +84,11 @@ def table(head: Sequence[str], rows: Iterable[Sequence[str]], words: int = 1, la
     if last is not None:
         body.append(row(last, "td", class_="sum"))
     return tag("div", tag("table", tag("thead", row(head, "th")), tag("tbody", *body)), class_="wide")
+
+
+def swatch(colour: str, text: object) -> Markup:
+    """A text with a dot of its colour in the plots."""
+    return join(tag("span", "●", style=f"color:{colour}"), " ", text)
 
 
 def facts(values: Mapping[str, object]) -> Markup:

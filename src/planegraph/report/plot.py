@@ -18,8 +18,12 @@ from .markup import Markup, join, tag
 COLOURS = ("#3b82c4", "#e07b22", "#2f9e6e", "#c2578f", "#8a6fc0", "#a08030")
 """Of the runs on a page: readable on white and on near-black, and apart for colour-blind readers in this order."""
 
+OTHERS = "#98a1aa"
+"""Of the runs beyond those: grey, as readable."""
+
 WIDTH, HEIGHT = 480, 330
 _LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 26, 50
+_CHARACTER = 7.2  # the width of a character, about
 _ALONE = (
     "svg{color:#20242a;background:#fff;font-family:system-ui,Helvetica,Arial,sans-serif}"
     "@media (prefers-color-scheme:dark){svg{color:#e3e6ea;background:#15181c}}"
@@ -137,6 +141,10 @@ class Plot:
             tag("text", self.y_label, x=15, y=down, text_anchor="middle", transform=f"rotate(-90 15 {down})"),
         )
 
+    def has_room(self, legend: Sequence[str]) -> bool:
+        """Whether texts of a legend fit into its row."""
+        return all(24 + _CHARACTER * len(text) <= (self.right - self.left) / len(legend) for text in legend)
+
     def _legend(self, entries: Sequence[tuple[str, str]]) -> Markup:
         """In one row, of equal parts."""
         marks = []
@@ -145,6 +153,15 @@ class Plot:
             marks.append(tag("line", x1=f"{x:.1f}", y1=12, x2=f"{x + 18:.1f}", y2=12, stroke=colour, stroke_width=3))
             marks.append(tag("text", text, x=f"{x + 24:.1f}", y=16.5))
         return join(*marks)
+
+
+def run_colours(count: int) -> list[str]:
+    """A colour for each run: the first ones have their own.
+
+    >>> [colour == OTHERS for colour in run_colours(8)]
+    [False, False, False, False, False, False, True, True]
+    """
+    return [*COLOURS[:count], *[OTHERS] * (count - len(COLOURS))]
 
 
 def path(xs: np.ndarray, ys: np.ndarray) -> str:

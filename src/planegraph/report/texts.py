@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import math
 
-_NAMES = {"mae": "mean absolute error", "accuracy": "accuracy", "rocauc": "ROC-AUC"}
+_NAMES = {
+    "mae": "mean absolute error",
+    "rmse": "RMSE",
+    "r2": "R²",
+    "rocauc": "ROC-AUC",
+    "prauc": "PR-AUC",
+    "f1": "F1",
+    "logloss": "log loss",
+    "calibration": "calibration error",
+}
 
 
 def metric_name(metric: str | None) -> str:

@@ -2,7 +2,7 @@
 
 The parts: settings.py (what is run), lanes.py (the seeds and folds), batches.py (their data), state.py (weights and optimizer),
 step.py (one step; captured on a GPU by capture.py), loop.py (the epochs), checkpoint.py, log.py, callbacks.py (display.py and loggers.py
-are such), run.py (everything together).
+are such), run.py (everything together), combinations.py and sweep.py (a run for each combination of some settings).
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .lanes import Lane
 from .loggers import CSVLogger, MLflowLogger, TensorBoardLogger, WandbLogger
 from .run import train
 from .settings import RunSettings, TrainSettings, load_settings, save_settings
+from .sweep import sweep
 from .tasks import settings_for, task_of
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "load_settings",
     "save_settings",
     "settings_for",
+    "sweep",
     "task_of",
     "train",
 ]

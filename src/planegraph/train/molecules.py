@@ -25,7 +25,6 @@ from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
 from .callbacks import Callback
 from .ensemble import Folds, read_folds, summarise_ensemble
-from .loop import CHECKPOINT
 from .report import write_reports
 from .run import train
 from .settings import RunSettings
@@ -59,8 +58,7 @@ def train_molecules(
     ``callbacks`` are as in :func:`planegraph.train.train`. Under torchrun the first process does this, and only its result has them.
     """
     folder = Path(fspath(out))
-    resume = (folder / CHECKPOINT).exists()
-    result = train(found.task, settings, folder, resume=resume, show=show, device=device, callbacks=callbacks, report=False)
+    result = train(found.task, settings, folder, resume=True, show=show, device=device, callbacks=callbacks, report=False)
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():

@@ -187,7 +187,7 @@ def load_settings(path: str | PathLike[str]) -> RunSettings:
 
 def read_yaml(path: str | PathLike[str]) -> Any:
     """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
-    return _parsed(Path(path).read_bytes(), str(path))
+    return parse_yaml(Path(path).read_bytes(), str(path))
 
 
 def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
@@ -221,7 +221,7 @@ def _override(values: dict[str, Any], override: str) -> None:
         at = at.setdefault(folder, {})
         if not isinstance(at, dict):
             raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings of its own")
-    value = _parsed(text, repr(override))
+    value = parse_yaml(text, repr(override))
     if key.strip() == "train.schedule.kind" and at.get("kind") != value:
         at.clear()  # the settings of another kind
     at[name] = value
@@ -275,7 +275,7 @@ def _yaml() -> Any:
     return yaml
 
 
-def _parsed(data: bytes | str, where: str) -> Any:
+def parse_yaml(data: bytes | str, where: str) -> Any:
     """What YAML says, whose bytes are UTF-8; SettingsError, which says where, if it is none or gives a key twice."""
     try:
         return _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
