@@ -55,6 +55,7 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("files with molecules", "All of it is found where it can be, and said.")
     group.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES")
     group.add_argument("--targets", metavar="A,B", help="the columns to learn; some values may be missing")
+    group.add_argument("--weights", metavar="COLUMN", help="the column with each row's weight in the loss, at least 0")
     group.add_argument("--task", dest="kind", choices=("regression", "classification", "multiclass"), help="what the targets are")
     group.add_argument("--metric", help="what chooses the epoch (default: rmse, rocauc or accuracy)")
     group.add_argument("--split", default="random", help="random, scaffold, or column:NAME with train, val, test (default: random)")
@@ -121,7 +122,10 @@ def _run_molecules(args: argparse.Namespace) -> int:
     out = args.out or os.path.join("runs", os.path.basename(args.task).split(".")[0])
     kind = "binary" if args.kind == "classification" else args.kind
     targets = None if args.targets is None else tuple(name.strip() for name in args.targets.split(","))
-    options = MoleculeOptions(args.smiles, targets, kind, args.metric, args.split, args.folds, not args.no_stereo, args.descriptors)
+    stereo = not args.no_stereo
+    options = MoleculeOptions(
+        args.smiles, targets, kind, args.metric, args.split, args.folds, stereo, args.descriptors, weights=args.weights
+    )
     try:
         found = read_molecule_task(args.task, options)
     except FileNotFoundError:
