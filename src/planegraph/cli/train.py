@@ -61,6 +61,9 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--split", default="random", help="random, scaffold, or column:NAME with train, val, test (default: random)")
     group.add_argument("--folds", metavar="K", type=int, help="K splits, each molecule tested once")
     group.add_argument("--ensemble", metavar="K", type=int, default=1, help="train K models that predict together")
+    group.add_argument(
+        "--from", dest="start", metavar="RUN", help="start from the models of this finished run, which may have other targets"
+    )
     group.add_argument("--no-stereo", action="store_true", help="mirror images are equal")
     group.add_argument(
         "--descriptors",
@@ -116,6 +119,7 @@ def _is_file(task: str) -> bool:
 def _run_molecules(args: argparse.Namespace) -> int:
     from ..datasets.molecule_task import MoleculeOptions, read_molecule_task
     from ..train.molecules import SKIPPED, molecule_settings, train_molecules
+    from ..train.transfer import Start
 
     if args.config:
         raise UsageError("--config is for benchmarks; a file with molecules takes --set")
@@ -126,14 +130,16 @@ def _run_molecules(args: argparse.Namespace) -> int:
     options = MoleculeOptions(
         args.smiles, targets, kind, args.metric, args.split, args.folds, stereo, args.descriptors, weights=args.weights
     )
+    start = None if args.start is None else Start.load(args.start, out)
+    options = options if start is None else options.like(start.schema)
     try:
-        found = read_molecule_task(args.task, options)
+        found = read_molecule_task(args.task, options, None if start is None else start.schema)
     except FileNotFoundError:
         raise UsageError(f"{args.task}: there is no such file") from None
-    for note in found.notes:
+    for note in [*found.notes, *([] if start is None else [start.note(found.schema)])]:
         complain(note)
-    settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
-    shown = {"show": not args.quiet, "tensorboard": args.tensorboard}
+    settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides, start)
+    shown = {"show": not args.quiet, "tensorboard": args.tensorboard, "start": start}
     result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
     if first_process():
         sys.stdout.write(molecule_summary(result, out) + _report(out))

@@ -12,6 +12,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -24,24 +25,38 @@ from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
 from .ensemble import Folds, read_folds, summarise_ensemble
+from .finished import SCHEMA
 from .loop import CHECKPOINT
 from .run import train
 from .settings import RunSettings
+from .transfer import Start
 
-SCHEMA = "molecules.json"
 SKIPPED = "skipped.csv"
 PREDICTIONS = "predictions.csv"
 
 
 def molecule_settings(
-    found: MoleculeTask, options: dict[str, Any], ensemble: int = 1, overrides: Sequence[str] = ()
+    found: MoleculeTask,
+    options: dict[str, Any],
+    ensemble: int = 1,
+    overrides: Sequence[str] = (),
+    start: Start | None = None,
 ) -> RunSettings:
-    """The defaults for so many molecules, with ``key.key=value`` in their place where given."""
+    """The defaults for so many molecules, with ``key.key=value`` in their place where given.
+
+    With ``start`` the model is that of the run to start from; SettingsError if ``overrides`` change it.
+    """
     task = found.task
     graphs = max(len(split["train"]) for _, split in task.by_fold())
     nodes = task.dataset.tables.size("node") / len(task.dataset)
     settings = RunSettings(task.name, options, {"graph_scale": float(f"{nodes:.2g}")})
-    return settings.with_overrides([f"train.epochs={epochs_for(graphs)}", f"train.seeds={ensemble}", *overrides])
+    if start is not None:
+        options = options | {"from": start.record(found.schema)}
+        settings = replace(start.settings, task=task.name, options=options, train=settings.train)
+    settings = settings.with_overrides([f"train.epochs={epochs_for(graphs)}", f"train.seeds={ensemble}", *overrides])
+    if start is not None:
+        start.check(settings)
+    return settings
 
 
 def epochs_for(graphs: int) -> int:
@@ -62,15 +77,31 @@ def train_molecules(
     device: torch.device | str | None = None,
     tensorboard: bool = False,
     baselines: bool = True,
+    start: Start | None = None,
 ) -> dict[str, Any]:
     """Trains on a table; a run that was interrupted in this folder is resumed. Gives what ``result.json`` holds.
 
     With ``baselines`` a random forest and gradient boosting are trained on the same molecules, once: a finished run keeps their figures.
     Under torchrun the first process does this, and only its result has them.
+
+    With ``start`` the models start from those of another run. The table is read, and the settings are made, with it too::
+
+        start = Start.load("runs/lipo")
+        found = read_molecule_task("esol.csv", options, start.schema)
+        settings = molecule_settings(found, options.to_dict(), start=start)
+        train_molecules(found, settings, "runs/esol", start=start)
     """
     folder = Path(fspath(out))
     resume = (folder / CHECKPOINT).exists()
-    result = train(found.task, settings, folder, resume=resume, show=show, device=device, tensorboard=tensorboard)
+    first_weights = None
+    if start is not None:
+        first_weights = start.first_weights(found.schema)
+        if first_process() and not (folder / "settings.yaml").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            replace_files({folder / SCHEMA: _schema(found)})  # now, so that resuming does not need the other run
+    result = train(
+        found.task, settings, folder, resume=resume, show=show, device=device, tensorboard=tensorboard, start=first_weights
+    )
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():

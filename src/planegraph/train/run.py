@@ -11,7 +11,7 @@ Where each target has a model of its own, the folder ``<target>/`` is that of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -24,6 +24,7 @@ import torch
 from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
+from ..nn import GraphModel
 from .best import settled
 from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World, chosen_device, joined
@@ -49,6 +50,7 @@ def train(
     show: bool = False,
     device: torch.device | str | None = None,
     tensorboard: bool = False,
+    start: Callable[[GraphModel, int], None] | None = None,
 ) -> dict[str, Any]:
     """Trains all seeds, folds and targets of a run; gives what ``result.json`` holds.
 
@@ -58,6 +60,7 @@ def train(
         show: progress on stderr.
         device: the GPU of this process, if there is one, by default; under torchrun ``cuda`` is the same.
         tensorboard: also write TensorBoard's event files, into ``tensorboard/<lane>/`` of the folder.
+        start: called with the new model of each lane and the number of its seed, from 0: gives it other first weights.
 
     >>> import tempfile, planegraph as pg
     >>> from planegraph.data import PackedDataset
@@ -90,7 +93,7 @@ def train(
         results, spent = [], []
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
-                group = Group(task, settings, lanes, device, world)
+                group = Group(task, settings, lanes, device, world, start)
                 if world.any(wish.asked):  # between two groups
                     message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
                     raise Stopped(message, wish.signal)
