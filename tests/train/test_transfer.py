@@ -210,6 +210,27 @@ def test_resumed_without_the_other_run(source, tmp_path, capsys):
     assert main(command(path, tmp_path / "new", "--from", str(other))) == 2
 
 
+def test_models_that_have_not_started_need_the_other_run(source, tmp_path, capsys):
+    """Seeds one after another, stopped in the first."""
+    path, other = write(tmp_path, "b", ("v",)), tmp_path / "other"
+    shutil.copytree(source, other)
+    overrides = [*QUICK, "train.together=false"]
+    train = {
+        n: command(path, tmp_path / n, "--from", str(other), "--ensemble", "2", overrides=overrides) for n in ("whole", "parts")
+    }
+    assert main(train["whole"]) == 0
+    stopped_at(3, lambda: main(train["parts"]))
+    other.rename(tmp_path / "away")
+    capsys.readouterr()
+    assert main(train["parts"]) == 2
+    assert f"{other / 'molecules.json'} is missing" in capsys.readouterr().err
+    (tmp_path / "away").rename(other)
+    assert main(train["parts"]) == 0
+    for one, two in zip(*(read_run(tmp_path / name).models for name in train), strict=True):
+        for name, value in weights(one).items():
+            assert torch.equal(value, weights(two)[name]), name
+
+
 def test_not_resumed_from_another_run(source, tmp_path, capsys):
     path = write(tmp_path, "b")
     assert main(command(path, tmp_path / "run", "--from", str(source))) == 0

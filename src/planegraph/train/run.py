@@ -93,12 +93,13 @@ def train(
         results, spent = [], []
         with StopWish() as wish:
             for k, lanes in enumerate(groups):
-                group = Group(task, settings, lanes, device, world, start)
+                checkpoint = place(folder, group=k) / CHECKPOINT
+                begun = world.same(resume and checkpoint.exists())
+                group = Group(task, settings, lanes, device, world, None if begun else start)
                 if world.any(wish.asked):  # between two groups
                     message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
                     raise Stopped(message, wish.signal)
-                checkpoint = place(folder, group=k) / CHECKPOINT
-                if world.same(resume and checkpoint.exists()):
+                if begun:
                     group.load(checkpoint)
                 if world.first and k == 0:
                     _introduce(group, folder, left)

@@ -5,7 +5,8 @@ same. Model settings, stereochemistry and the scaling of descriptors are those o
 The last map gives standardised values before and after, so a new table may have another mean and spread. Embeddings of categories that the
 finished run never saw are 0 there, and are not copied.
 
-A run that started this way is resumed from its own folder alone: its checkpoint has the weights.
+A run that started this way is resumed from its own folder alone, whose checkpoint has the weights. Only models that are trained one after
+another (``train.together=false``) need the finished run as long as one of them has not started.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ class Start:
         run: the folder of the finished run.
         schema: how molecules are read, and what was learned.
         settings: of its models.
-        models: empty if a run is resumed.
+        models: of the finished run; if a run is resumed, they are read when one is needed.
         kept: of a resumed run what :meth:`record` gave when it started.
 
     Model k of a run starts from model k of the finished run; if that has fewer, they are taken in turn.
@@ -103,11 +104,11 @@ class Start:
 
     def first_weights(self, schema: MoleculeSchema) -> Callable[[GraphModel, int], None]:
         """Gives model number k of a run with this schema its first weights."""
-        last = self._same_outputs(schema)
+        last = self.record(schema)["copied"] == _ALL
 
         def fill(model: GraphModel, k: int) -> None:
-            if self.models:
-                copy_weights(self.models[k % len(self.models)], model, last)
+            models = self.models or read_run(Path(self.run)).models
+            copy_weights(models[k % len(models)], model, last)
 
         return fill
 
