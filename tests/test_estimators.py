@@ -125,3 +125,35 @@ def test_bad_input():
         PlanERegressor(**QUICK).fit([1] * 10, y)
     with pytest.raises(ValueError, match="validation is a share"):
         PlanERegressor(**QUICK, validation=1.5).fit(graphs, y)
+
+
+@pytest.mark.parametrize("kind", [PlanERegressor, PlanEClassifier])
+def test_graphs_of_weight_zero_are_left_out(kind):
+    """They do not touch targets' units, batches or norms: the model is that of the other graphs alone."""
+    graphs, y = cycles()
+    weights = np.random.default_rng(0).exponential(size=40) * (np.arange(40) % 4 > 0)
+    y, kept = y if kind is PlanERegressor else y % 3, weights > 0
+    model = kind(**QUICK).fit(graphs, np.where(kept, y, 100 * y), sample_weight=weights)
+    other = kind(**QUICK).fit([g for g, k in zip(graphs, kept, strict=True) if k], y[kept], sample_weight=weights[kept])
+    assert np.array_equal(model.predict(graphs), other.predict(graphs))
+
+
+def test_equal_weights_are_no_weights():
+    graphs, y = cycles()
+    plain, equal = (PlanERegressor(**QUICK).fit(graphs, y, w).predict(graphs) for w in (None, np.full(40, 3.0)))
+    assert np.array_equal(plain, equal)
+
+
+@pytest.mark.parametrize(
+    ("weights", "message"),
+    [
+        (np.ones(9), r"a number for each of 10 graphs; found shape \(9,\)"),
+        (np.r_[np.ones(9), -1], "finite and at least 0; found -1.0 at 9"),
+        (np.r_[np.nan, np.ones(9)], "found nan at 0"),
+        (np.zeros(10), "0 for all graphs"),
+    ],
+)
+def test_bad_sample_weights(weights, message):
+    graphs, y = cycles(10)
+    with pytest.raises(ValueError, match=message):
+        PlanERegressor(**QUICK).fit(graphs, y, sample_weight=weights)

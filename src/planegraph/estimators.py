@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Sequence
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ from .datasets.molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer
 from .datasets.molecule_task import SMALL
 from .datasets.sources import make_task
 from .datasets.task import Task
+from .datasets.weights import bad_weight, scaled_weights
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
 from .graph import Graph
 from .nn import BasePlanE
@@ -87,15 +88,15 @@ class PlanEEstimator(BaseEstimator):
 
     # ---- fitting ----------------------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: np.ndarray, kind: str) -> Self:
-        graphs = _as_list(X)
-        if len(graphs) != len(y):
-            raise ValueError(f"X has {len(graphs)} graphs, and y {len(y)} rows; they must be as many")
+    def _fit(self, data: _Data, y: np.ndarray, kind: str) -> Self:
+        graphs = data.graphs
         if len(graphs) < 4:
             raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found {len(graphs)}")
         self.kind_, self.featurizer_ = _kind_of(graphs), None
         dataset = self._first_packing(graphs)
         train_ids, val = self._parts(len(dataset))
+        if data.weights is not None:
+            dataset = dataset.with_attrs(sample_weight=scaled_weights(data.weights, train_ids))
         smiles = self.kind_ == "smiles"
         task = make_task(
             "estimator",
@@ -231,13 +232,14 @@ class PlanERegressor(RegressorMixin, PlanEEstimator):
     (2,)
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Trains on graphs and their numbers."""
-        y = np.asarray(y, np.float64)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains on graphs and their numbers. ``sample_weight``: of each graph in the loss; graphs of weight 0 are left out."""
+        data = _Data.of(X, np.asarray(y, np.float64), sample_weight)
+        y = data.y
         if y.ndim not in (1, 2) or y.shape[-1] == 0 or not np.isfinite(y).all():
             raise ValueError(f"y must be finite numbers of shape (n,) or (n, targets); found shape {y.shape}")
         self.flat_ = y.ndim == 1
-        return self._fit(X, y, "regression")
+        return self._fit(data, y, "regression")
 
     def predict(self, X: Any) -> np.ndarray:
         """Numbers in the units of ``y``, and in its shape."""
@@ -260,16 +262,17 @@ class PlanEClassifier(ClassifierMixin, PlanEEstimator):
     ((2, 2), ['alcohol', 'amine'])
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Trains on graphs and their classes."""
-        y = np.asarray(y)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Trains on graphs and their classes. ``sample_weight``: of each graph in the loss; graphs of weight 0 are left out."""
+        data = _Data.of(X, np.asarray(y), sample_weight)
+        y = data.y
         if y.ndim != 1:
             raise ValueError(f"y must have a label for each graph; found shape {y.shape}")
         self.classes_ = unique_labels(y)
         if len(self.classes_) < 2:
             raise ValueError(f"y must have two classes at least; found {', '.join(map(str, self.classes_)) or 'none'}")
         numbers = np.searchsorted(self.classes_, y)
-        return self._fit(X, numbers, "binary" if len(self.classes_) == 2 else "multiclass")
+        return self._fit(data, numbers, "binary" if len(self.classes_) == 2 else "multiclass")
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """(n, classes): the probability of each class, in the order of ``classes_``."""
@@ -285,6 +288,33 @@ class PlanEClassifier(ClassifierMixin, PlanEEstimator):
 
     def _set_more(self, values: dict[str, Any]) -> None:
         self.classes_ = np.array(values["classes"])
+
+
+class _Data(NamedTuple):
+    """What is fitted: graphs, a row of y for each, and their weights, if given."""
+
+    graphs: list[Any]
+    y: np.ndarray
+    weights: np.ndarray | None
+
+    @classmethod
+    def of(cls, X: Any, y: np.ndarray, sample_weight: Any) -> Self:
+        """Without the graphs of weight 0; ValueError for weights that are none."""
+        graphs = _as_list(X)
+        if y.ndim and len(graphs) != len(y):
+            raise ValueError(f"X has {len(graphs)} graphs, and y {len(y)} rows; they must be as many")
+        if sample_weight is None:
+            return cls(graphs, y, None)
+        weights = np.asarray(sample_weight, np.float64)
+        if weights.shape != (len(graphs),):
+            raise ValueError(f"sample_weight must be a number for each of {len(graphs)} graphs; found shape {weights.shape}")
+        bad = bad_weight(weights)
+        if bad is not None:
+            raise ValueError(f"sample_weight must be finite and at least 0; found {weights[bad]} at {bad}")
+        kept = np.flatnonzero(weights)
+        if not len(kept):
+            raise ValueError("sample_weight is 0 for all graphs; there is nothing to learn")
+        return cls([graphs[k] for k in kept], y[kept], weights[kept])
 
 
 def _as_list(X: Any) -> list[Any]:

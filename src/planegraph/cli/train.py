@@ -69,11 +69,15 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES")
     group.add_argument("--targets", metavar="A,B", help="the columns to learn; some values may be missing")
+    group.add_argument("--weights", metavar="COLUMN", help="the column with each row's weight in the loss, at least 0")
     group.add_argument("--task", dest="kind", choices=("regression", "classification", "multiclass"), help="what the targets are")
     group.add_argument("--metric", help="what chooses the epoch (default: rmse, rocauc or accuracy)")
     group.add_argument("--split", default="random", help="random, scaffold, or column:NAME with train, val, test (default: random)")
     group.add_argument("--folds", metavar="K", type=int, help="K splits, each molecule tested once")
     group.add_argument("--ensemble", metavar="K", type=int, default=1, help="train K models that predict together")
+    group.add_argument(
+        "--from", dest="start", metavar="RUN", help="start from the models of this finished run, which may have other targets"
+    )
     group.add_argument("--no-stereo", action="store_true", help="mirror images are equal")
     group.add_argument(
         "--descriptors",
@@ -154,23 +158,29 @@ def _is_file(task: str) -> bool:
 def _run_molecules(args: argparse.Namespace) -> int:
     from ..datasets.molecule_task import MoleculeOptions, read_molecule_task
     from ..train.molecules import SKIPPED, molecule_settings, train_molecules
+    from ..train.transfer import Start
 
     if args.config:
         raise UsageError("--config is for benchmarks; a file with molecules takes --set")
     out = args.out or os.path.join("runs", os.path.basename(args.task).split(".")[0])
     kind = "binary" if args.kind == "classification" else args.kind
     targets = None if args.targets is None else tuple(name.strip() for name in args.targets.split(","))
-    options = MoleculeOptions(args.smiles, targets, kind, args.metric, args.split, args.folds, not args.no_stereo, args.descriptors)
+    stereo = not args.no_stereo
+    options = MoleculeOptions(
+        args.smiles, targets, kind, args.metric, args.split, args.folds, stereo, args.descriptors, weights=args.weights
+    )
+    start = None if args.start is None else Start.load(args.start, out)
+    options = options if start is None else options.like(start.schema)
     try:
-        found = read_molecule_task(args.task, options)
+        found = read_molecule_task(args.task, options, None if start is None else start.schema)
     except FileNotFoundError:
         raise UsageError(f"{args.task}: there is no such file") from None
-    for note in found.notes:
+    for note in [*found.notes, *([] if start is None else [start.note(found.schema)])]:
         complain(note)
-    settings_for = partial(molecule_settings, found, options.to_dict(), args.ensemble)
+    settings_for = partial(molecule_settings, found, options.to_dict(), args.ensemble, start=start)
 
     def train_one(settings: RunSettings, folder: str | Path, baselines: bool = not args.no_baselines) -> dict[str, Any]:
-        options: dict[str, Any] = {"show": not args.quiet, "device": args.device, "callbacks": _loggers(args)}
+        options: dict[str, Any] = {"show": not args.quiet, "device": args.device, "callbacks": _loggers(args), "start": start}
         return train_molecules(found, settings, folder, baselines=baselines, **options)
 
     if is_sweep(args):

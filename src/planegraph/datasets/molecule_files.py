@@ -162,13 +162,16 @@ def find_smiles_column(table: MoleculeTable, named: str | None = None) -> str:
     )
 
 
-def read_targets(values: Sequence[str], column: str | None = None, numbers: Sequence[int] | None = None) -> np.ndarray:
+def read_targets(
+    values: Sequence[str], column: str | None = None, numbers: Sequence[int] | None = None, what: str = "target"
+) -> np.ndarray:
     """Numbers as float64, NaN where the text is in :data:`MISSING`. Anything else, and what is not finite, is a :class:`FormatError`.
 
     Args:
         values: the texts of a column.
         column: its name, for the message.
         numbers: of the rows, for the message; from 1 if not given.
+        what: the values are, for the message.
 
     >>> read_targets(["1.5", "", "-2e-3", "NA"])
     array([ 1.5  ,    nan, -0.002,    nan])
@@ -176,7 +179,7 @@ def read_targets(values: Sequence[str], column: str | None = None, numbers: Sequ
     result = np.empty(len(values), np.float64)
     for i, text in enumerate(values):
         try:
-            result[i] = _number(text)
+            result[i] = _number(text, what)
         except ValueError as error:
             where = "" if column is None else f"column {column!r}, "
             raise FormatError(f"{where}row {i + 1 if numbers is None else numbers[i]}: {error}") from None
@@ -563,7 +566,7 @@ def _mean_length(texts: list[str]) -> float:
     return sum(map(len, texts)) / max(1, len(texts))
 
 
-def _number(text: str) -> float:
+def _number(text: str, what: str) -> float:
     """NaN if missing; ValueError if it is no finite number."""
     text = text.strip()
     if text.lower() in MISSING:
@@ -575,7 +578,7 @@ def _number(text: str) -> float:
         value = None
     if value is None or "_" in text:
         hint = " Decimals need a point." if re.fullmatch(r"[+-]?\d+,\d+", text) else ""
-        raise ValueError(f"a target must be a number, or empty where it is missing; found {shown}.{hint}")
+        raise ValueError(f"a {what} must be a number, or empty where it is missing; found {shown}.{hint}")
     if not np.isfinite(value):
-        raise ValueError(f"a target must be finite; found {shown}. Leave it empty if it is missing")
+        raise ValueError(f"a {what} must be finite; found {shown}. Leave it empty if it is missing")
     return value

@@ -9,7 +9,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from itertools import zip_longest
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -26,6 +27,7 @@ from .molecule_files import MoleculeTable, find_smiles_column, open_table, read_
 from .molecule_splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 from .sources import Kind, kind_of, make_task
 from .task import Split, Task
+from .weights import bad_weight, scaled_weights
 
 SMALL = 5_000
 """Up to so many molecules RDKit's descriptors are read, too, unless said otherwise: there they help, and cost little."""
@@ -42,6 +44,7 @@ class MoleculeOptions:
         folds: so many splits, each molecule tested once.
         stereo: whether mirror images differ. descriptors: whether RDKit's descriptors are read beside the graph.
         seed: of the split.
+        weights: the column with the weight of each row in the loss, at least 0; rows of weight 0 are left out.
     """
 
     smiles: str | None = None
@@ -53,6 +56,7 @@ class MoleculeOptions:
     stereo: bool = True
     descriptors: bool | None = None
     seed: int = 0
+    weights: str | None = None
 
     def __post_init__(self) -> None:
         if self.targets is not None:
@@ -61,6 +65,16 @@ class MoleculeOptions:
             raise PlanegraphError(f"split must be random, scaffold or column:NAME; found {self.split!r}")
         if self.folds is not None and self.split.startswith("column:"):
             raise PlanegraphError("a column with parts is one split: folds go with split random or scaffold")
+
+    def like(self, schema: MoleculeSchema) -> Self:
+        """With stereochemistry and descriptors as another run reads them; PlanegraphError if something else was asked for."""
+        stereo, descriptors = schema.featurizer.stereo, schema.featurizer.scaling is not None
+        if stereo and not self.stereo:
+            raise PlanegraphError("the run to start from reads stereochemistry, so --no-stereo cannot be used")
+        if self.descriptors not in (None, descriptors):
+            there, wanted = ("descriptors", "--no-descriptors") if descriptors else ("no descriptors", "--descriptors")
+            raise PlanegraphError(f"the run to start from reads {there}, so {wanted} cannot be used")
+        return replace(self, stereo=stereo, descriptors=descriptors)
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, without those that are not said."""
@@ -73,7 +87,7 @@ class MoleculeSchema:
     """What a trained model's predictions need: where SMILES stand, how molecules are read, what the outputs are.
 
     Attributes:
-        seen: the categories of each column of features that occur in the table.
+        seen: the categories of each column of features that training molecules have, those of the run that it started from included.
         classes: of a multiclass target the text of each class; otherwise empty.
     """
 
@@ -125,23 +139,33 @@ class MoleculeTask:
         return out.getvalue()
 
 
-def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | None = None) -> MoleculeTask:
-    """The task of a file with molecules and targets. Raises FormatError for a file, and PlanegraphError for options, that do not fit."""
+def read_molecule_task(
+    path: str | PathLike[str], options: MoleculeOptions | None = None, like: MoleculeSchema | None = None
+) -> MoleculeTask:
+    """The task of a file with molecules and targets. Raises FormatError for a file, and PlanegraphError for options, that do not fit.
+
+    Args:
+        like: of the run whose models training starts from: molecules are read as there, with the same scaling of descriptors.
+    """
     options = options or MoleculeOptions()
+    options = options if like is None else options.like(like)
     table = open_table(path)
     columns = _read(table, options)
     y, kept, skipped, smiles = columns.y, columns.kept, list(columns.skipped), columns.smiles
-    found = Featurizer(options.stereo)([smiles[i] for i in kept])
+    featurizer = Featurizer(options.stereo) if like is None else like.featurizer
+    found = featurizer([smiles[i] for i in kept])
     skipped += [Skipped(int(columns.rows[kept[i]]), smiles[kept[i]], reason) for i, reason in found.problems.items()]
     kept = kept[found.positions]
     if not len(kept):
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
     kind = options.kind or kind_of(y[kept], columns.targets, "--task")
-    dataset, featurizer, notes = _with_descriptors(found.dataset, smiles, kept, options)
+    dataset, featurizer, notes = _with_descriptors(found.dataset, featurizer, [smiles[i] for i in kept], options)
     classes, targets = _targets(kind, y[kept], columns, path)
     splits = _splits(options, [smiles[i] for i in kept], None if columns.parts is None else [columns.parts[i] for i in kept])
     trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
-    seen = seen_categories(dataset, trained_on)
+    seen = _both(seen_categories(dataset, trained_on), like)
+    if columns.weights is not None:
+        dataset = dataset.with_attrs(sample_weight=scaled_weights(columns.weights[kept], trained_on))
     fields = {"features": (NODE_FEATURES, EDGE_FEATURES), "metric": options.metric, "names": columns.targets, "seen": seen}
     task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
@@ -159,36 +183,55 @@ class _Columns(NamedTuple):
     smiles: list[str]
     y: np.ndarray
     parts: list[str] | None
+    weights: np.ndarray | None
     kept: np.ndarray
     skipped: list[Skipped]
 
 
 def _read(table: MoleculeTable, options: MoleculeOptions) -> _Columns:
-    """All columns that are needed; rows without a target are skipped here, those without a molecule later."""
+    """All columns that are needed; rows without a target or of weight 0 are skipped here, those without a molecule later."""
     smiles_column = find_smiles_column(table, options.smiles)
     split = options.split.removeprefix("column:") if options.split.startswith("column:") else None
-    for name in filter(None, (*(options.targets or ()), split)):
+    for name in filter(None, (*(options.targets or ()), split, options.weights)):
         _require_column(table, name)
-    targets = options.targets or _find_targets(table, smiles_column, split)
+    targets = options.targets or _find_targets(table, (smiles_column, split, options.weights))
+    if options.weights in targets:
+        raise PlanegraphError(f"column {options.weights} is a target, so it cannot hold the weights")
+    wanted = [(name, "target") for name in targets] + ([] if options.weights is None else [(options.weights, "weight")])
     rows, smiles, values, parts = [], [], [], []
     for chunk in table.chunks():
         rows += chunk.numbers
         smiles += chunk.values[smiles_column]
         try:
-            values.append(np.stack([read_targets(chunk.values[name], name, chunk.numbers) for name in targets], 1))
+            columns = [read_targets(chunk.values[name], name, chunk.numbers, what) for name, what in wanted]
+            values.append(np.stack(columns, 1))
         except FormatError as error:
             raise FormatError(f"{table.path}: {error}") from None
         parts += chunk.values[split] if split else []
-    y = np.concatenate([np.empty((0, len(targets))), *values])
+    numbers, y = np.array(rows, np.int64), np.concatenate([np.empty((0, len(wanted))), *values])
     if not len(y):
         raise FormatError(f"{table.path} has a header and no rows: there is nothing to learn from")
-    measured = ~np.isnan(y).all(1)
+    y, weights = y[:, : len(targets)], None if options.weights is None else y[:, -1]
+    reasons = np.where(np.isnan(y).all(1), "no target has a value", "")
     for k in np.flatnonzero(np.isnan(y).all(0)):
         raise FormatError(f"{table.path}: column {targets[k]} has no value in any of {len(y)} rows: there is nothing to learn")
-    kept = np.flatnonzero(measured)
-    numbers = np.array(rows, np.int64)
-    skipped = [Skipped(int(numbers[i]), smiles[i], "no target has a value") for i in np.flatnonzero(~measured)]
-    return _Columns(smiles_column, tuple(targets), numbers, smiles, y, parts if split else None, kept, skipped)
+    if weights is not None:
+        _check_weights(table, options.weights, weights, numbers)
+        reasons = np.where((reasons == "") & (weights == 0), "its weight is 0", reasons)
+    kept = np.flatnonzero(reasons == "")
+    skipped = [Skipped(int(numbers[i]), smiles[i], str(reasons[i])) for i in np.flatnonzero(reasons != "")]
+    return _Columns(smiles_column, tuple(targets), numbers, smiles, y, parts if split else None, weights, kept, skipped)
+
+
+def _check_weights(table: MoleculeTable, column: str, weights: np.ndarray, numbers: np.ndarray) -> None:
+    bad = bad_weight(weights)
+    if bad is not None:
+        found = "no value" if np.isnan(weights[bad]) else f"{weights[bad]:g}"
+        raise FormatError(
+            f"{table.path}, column {column!r}, row {numbers[bad]}: a weight must be a number, at least 0; found {found}"
+        )
+    if not weights.any():
+        raise FormatError(f"{table.path}: all weights in column {column} are 0: there is nothing to learn")
 
 
 def _require_column(table: MoleculeTable, name: str) -> None:
@@ -196,9 +239,9 @@ def _require_column(table: MoleculeTable, name: str) -> None:
         raise FormatError(f"{table.path} has no column {name!r}; its columns are {', '.join(table.columns)}")
 
 
-def _find_targets(table: MoleculeTable, smiles_column: str, split: str | None) -> tuple[str, ...]:
-    """The only column that holds nothing but numbers; an error that lists all such columns if there are several, or none."""
-    numeric = {name for name in table.columns if name not in (smiles_column, split)}
+def _find_targets(table: MoleculeTable, taken: Sequence[str | None]) -> tuple[str, ...]:
+    """The only other column that holds nothing but numbers; an error that lists all such columns if there are several, or none."""
+    numeric = {name for name in table.columns if name not in taken}
     for chunk in table.chunks():
         for name in list(numeric):
             try:
@@ -220,20 +263,30 @@ def _find_targets(table: MoleculeTable, smiles_column: str, split: str | None) -
 
 
 def _with_descriptors(
-    dataset: PackedDataset, smiles: Sequence[str], kept: np.ndarray, options: MoleculeOptions
+    dataset: PackedDataset, featurizer: Featurizer, smiles: Sequence[str], options: MoleculeOptions
 ) -> tuple[PackedDataset, Featurizer, list[str]]:
-    wanted = len(kept) <= SMALL if options.descriptors is None else options.descriptors
-    featurizer = Featurizer(options.stereo)
+    """With scaled descriptors, if they are wanted; a featurizer that has a scaling has added them."""
+    wanted = len(smiles) <= SMALL if options.descriptors is None else options.descriptors
     if not wanted:
         return dataset, featurizer, []
-    names, values = descriptors([smiles[i] for i in kept])
-    featurizer = featurizer.with_scaling(names, values)
-    dataset = dataset.with_attrs(descriptors=featurizer.scaling(names, values))
+    if featurizer.scaling is None:
+        names, values = descriptors(smiles)
+        featurizer = featurizer.with_scaling(names, values)
+        dataset = dataset.with_attrs(descriptors=featurizer.scaling(names, values))
     return (
         dataset,
         featurizer,
         [f"{len(featurizer.scaling.names)} descriptors of RDKit are read beside the graph (--no-descriptors)"],
     )
+
+
+def _both(seen: dict[str, list[list[int]]], like: MoleculeSchema | None) -> dict[str, list[list[int]]]:
+    """With the categories that another run has seen."""
+    if like is None:
+        return seen
+    return {
+        name: [sorted({*a, *b}) for a, b in zip_longest(columns, like.seen[name], fillvalue=())] for name, columns in seen.items()
+    }
 
 
 def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[tuple[str, ...], np.ndarray]:

@@ -19,6 +19,7 @@ from .feature_checks import check_features
 from .measures import check_measure, check_scale
 from .splits import checked_split, part_title, shared_graphs
 from .target_checks import check_targets
+from .weights import check_weights
 
 Split = Mapping[str, np.ndarray]
 
@@ -38,7 +39,8 @@ class Task:
     Args:
         name: of the task, for files and messages.
         dataset: the graphs; ``y`` is (G, outputs) numbers, float32 as a rule, or (G,) if there is one; of "multiclass" (G,) integers
-            from 0 to outputs - 1. In the parts of the split it must be finite, of "binary" 0 or 1.
+            from 0 to outputs - 1. In the parts of the split it must be finite, of "binary" 0 or 1. ``attrs["sample_weight"]``, if there,
+            multiplies the loss of each training graph (weights.py).
         splits: ids of the graphs in "train", "val" and "test", or masks with an entry for each graph; or ``folds``: a list of such
             splits, for cross-validation. Both are kept as ids.
         node_features, edge_features: ("categorical", sizes), ("continuous", width), ("mixed", (sizes, width)) or None; see
@@ -177,6 +179,7 @@ class Task:
         self._keep_ids()
         check_features(self.name, self.dataset, self.node_features, self.edge_features)
         check_targets(self)
+        check_weights(self)
         check_scale(self)
 
     def _keep_ids(self) -> None:
@@ -234,7 +237,7 @@ class Task:
         judged += [self.names, self.units, self.missing] if self.names or self.units or self.missing else []
         dataset = self.dataset
         arrays = {**dataset.tables, "y": dataset.y, "x": dataset.x, "edge_attr": dataset.edge_attr, "dart_attr": dataset.dart_attr}
-        arrays |= {"descriptors": dataset.attrs.get("descriptors")}
+        arrays |= {name: dataset.attrs.get(name) for name in ("descriptors", "sample_weight")}
         arrays |= {part.title: part.ids for part in self.parts()}
         found = sha256(json.dumps(judged).encode())
         for name, values in arrays.items():

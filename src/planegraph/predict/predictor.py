@@ -6,12 +6,11 @@ reason; atoms and bonds that training never saw have embeddings of 0 (train/mode
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import torch
@@ -22,12 +21,10 @@ from ..data.packed import PackedDataset
 from ..data.vocabulary import ATOMS, BONDS
 from ..datasets.molecule_features import Featurized
 from ..datasets.molecule_task import MoleculeSchema
-from ..errors import FormatError
 from ..nn import GraphModel
 from ..train.distributed import chosen_device
+from ..train.finished import read_run
 from ..train.metrics import probabilities
-from ..train.models import MODELS
-from ..train.molecules import SCHEMA
 
 _BATCH = 256
 
@@ -59,15 +56,10 @@ class Predictor:
     def load(cls, folder: str | PathLike[str], device: torch.device | str | None = None) -> Self:
         """Reads a run's models; FormatError, which names the file, if one is missing or damaged."""
         root, device = Path(fspath(folder)), chosen_device(device)
-        schema, result = _schema(root), _json(root / "result.json", "the run is not finished: run planegraph train again")
-        model_class = MODELS.get(result.get("model_class", ""))
-        paths = sorted(root.glob("models/*/model.safetensors"))
-        if model_class is None or not paths:
-            raise FormatError(f"{root} holds no models: models/*/model.safetensors is missing")
-        models = [model_class.from_pretrained(path.parent).to(device) for path in paths]
-        intervals = result.get("ensemble", {}).get("intervals", {})
-        widths = [intervals.get(name, {}).get("half_width") for name in schema.targets]
-        return cls(schema, models, widths, device)
+        run = read_run(root)
+        intervals = run.result.get("ensemble", {}).get("intervals", {})
+        widths = [intervals.get(name, {}).get("half_width") for name in run.schema.targets]
+        return cls(run.schema, [model.to(device) for model in run.models], widths, device)
 
     @property
     def outputs(self) -> tuple[str, ...]:
@@ -122,24 +114,3 @@ def model_outputs(model: GraphModel, dataset: PackedDataset, device: torch.devic
             batch = collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(device)
             found.append((model.embed(batch) if embed else model(batch)).cpu())
     return torch.cat(found)
-
-
-def _schema(root: Path) -> MoleculeSchema:
-    path = root / SCHEMA
-    values = _json(path, "it is a folder that planegraph train FILE made which predicts molecules")
-    try:
-        return MoleculeSchema.from_dict(values)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}") from None
-
-
-def _json(path: Path, advice: str) -> Mapping[str, Any]:
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise FormatError(f"{path} is missing; {advice}") from None
-    except ValueError as error:
-        raise FormatError(f"{path} is damaged: {error}") from None
-    if not isinstance(found, Mapping):
-        raise FormatError(f"{path} is damaged: found {type(found).__name__}")
-    return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from torch import Tensor
 from ..data.batch import PlanarBatch
 from ..data.layout import Capacity
 from ..datasets.task import Task
+from ..nn import GraphModel
 from ..nn.dropout import set_share
 from .batches import Batches, join
 from .best import Best, settled
@@ -43,13 +44,21 @@ class Progress:
 class Group:
     """Everything of the lanes that share each step."""
 
-    def __init__(self, task: Task, settings: RunSettings, lanes: Sequence[Lane], device: torch.device, world: World) -> None:
+    def __init__(
+        self,
+        task: Task,
+        settings: RunSettings,
+        lanes: Sequence[Lane],
+        device: torch.device,
+        world: World,
+        start: Callable[[GraphModel, int], None] | None = None,
+    ) -> None:
         self.born, settings = time.monotonic(), settings.for_graphs(most_graphs(lanes), world.size)
         self.task, self.settings, self.lanes, self.device, self.world = task, settings, list(lanes), device, world
         by_target = {target: task.of_target(target) for target in {lane.target for lane in lanes}}
         self.tasks = [by_target[lane.target] for lane in lanes]
         train, captured = settings.train, device.type == "cuda"
-        self.model = make_models(task, settings, lanes).to(device)
+        self.model = make_models(task, settings, lanes, start).to(device)
         set_share(self.model, world.rank)
         self.state = State(self.model, train)
         pad, epochs = captured or len(lanes) > 1, train.epochs if train.schedule.follows_epochs else None

@@ -12,6 +12,7 @@ import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
@@ -25,21 +26,36 @@ from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
 from .callbacks import Callback
 from .ensemble import Folds, read_folds, summarise_ensemble
+from .finished import SCHEMA
 from .report import write_reports
 from .run import train
 from .settings import RunSettings
 from .tasks import settings_for
+from .transfer import Start
 
-SCHEMA = "molecules.json"
 SKIPPED = "skipped.csv"
 PREDICTIONS = "predictions.csv"
 
 
 def molecule_settings(
-    found: MoleculeTask, options: dict[str, Any], ensemble: int = 1, overrides: Sequence[str] = ()
+    found: MoleculeTask,
+    options: dict[str, Any],
+    ensemble: int = 1,
+    overrides: Sequence[str] = (),
+    start: Start | None = None,
 ) -> RunSettings:
-    """The defaults for so many molecules, with ``key.key=value`` in their place where given."""
-    return settings_for(found.task, [f"train.seeds={ensemble}", *overrides], options=options)
+    """The defaults for so many molecules, with ``key.key=value`` in their place where given.
+
+    With ``start`` the model is that of the run to start from; SettingsError if ``overrides`` change it.
+    """
+    overrides = [f"train.seeds={ensemble}", *overrides]
+    if start is None:
+        return settings_for(found.task, overrides, options=options)
+    options = options | {"from": start.record(found.schema)}
+    sized = settings_for(found.task, options=options)
+    settings = replace(sized, model=start.settings.model, model_class=start.settings.model_class).with_overrides(overrides)
+    start.check(settings)
+    return settings
 
 
 def train_molecules(
@@ -51,14 +67,28 @@ def train_molecules(
     device: torch.device | str | None = None,
     callbacks: Sequence[Callback] = (),
     baselines: bool = True,
+    start: Start | None = None,
 ) -> dict[str, Any]:
     """Trains on a table; a run that was interrupted in this folder is resumed. Gives what ``result.json`` holds.
 
     With ``baselines`` a random forest and gradient boosting are trained on the same molecules, once: a finished run keeps their figures.
     ``callbacks`` are as in :func:`planegraph.train.train`. Under torchrun the first process does this, and only its result has them.
+
+    With ``start`` the models start from those of another run. The table is read, and the settings are made, with it too::
+
+        start = Start.load("runs/lipo")
+        found = read_molecule_task("esol.csv", options, start.schema)
+        settings = molecule_settings(found, options.to_dict(), start=start)
+        train_molecules(found, settings, "runs/esol", start=start)
     """
     folder = Path(fspath(out))
-    result = train(found.task, settings, folder, resume=True, show=show, device=device, callbacks=callbacks, report=False)
+    given: dict[str, Any] = {"show": show, "device": device, "callbacks": callbacks}
+    if start is not None:
+        given["start"] = start.first_weights(found.schema)
+        if first_process() and not (folder / "settings.yaml").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            replace_files({folder / SCHEMA: _schema(found)})  # now, so that resuming does not need the other run
+    result = train(found.task, settings, folder, resume=True, report=False, **given)
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():

@@ -12,7 +12,7 @@ Where each target has a model of its own, the folder ``<target>/`` is that of th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from os import PathLike
@@ -25,6 +25,7 @@ import torch
 from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
+from ..nn import GraphModel
 from .best import settled
 from .callbacks import Callback, Callbacks, RunInfo
 from .checkpoint import load_checkpoint, save_checkpoint
@@ -54,6 +55,7 @@ def train(
     device: torch.device | str | None = None,
     callbacks: Sequence[Callback] = (),
     report: bool = True,
+    start: Callable[[GraphModel, int], None] | None = None,
 ) -> dict[str, Any]:
     """Trains all seeds, folds and targets of a run; gives what ``result.json`` holds.
 
@@ -65,6 +67,7 @@ def train(
         callbacks: called after each epoch: loggers (``CSVLogger``, ``TensorBoardLogger``, ``WandbLogger``, ``MLflowLogger``), or your own
             :class:`~planegraph.train.Callback`.
         report: write ``report.html`` in the end.
+        start: called with the new model of each lane and the number of its seed, from 0: gives it other first weights.
 
     >>> import tempfile, planegraph as pg
     >>> from planegraph.data import PackedDataset
@@ -91,7 +94,7 @@ def train(
         called.start(
             RunInfo(folder, task.name, settings, tuple(lane.name for lane in lanes), resume, _records(folder, groups, done))
         )
-        summary = kept or _train_all(task, settings, folder, groups, resume, left, device, world, called)
+        summary = kept or _train_all(task, settings, folder, groups, resume, left, device, world, called, start)
         if world.first:
             if kept is None:
                 results_of = dict(runs_of(folder, summary)) | {folder: summary}
@@ -113,17 +116,19 @@ def _train_all(
     device: torch.device,
     world: World,
     callbacks: Callbacks,
+    start: Callable[[GraphModel, int], None] | None,
 ) -> dict[str, Any]:
     """Trains and tests the groups one after another; gives the summary of the run."""
     results, spent = [], []
     with StopWish() as wish:
         for k, lanes in enumerate(groups):
-            group = Group(task, settings, lanes, device, world)
+            checkpoint = place(folder, group=k) / CHECKPOINT
+            begun = world.same(resume and checkpoint.exists())
+            group = Group(task, settings, lanes, device, world, None if begun else start)
             if world.any(wish.asked):  # between two groups
                 message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
                 raise Stopped(message, wish.signal)
-            checkpoint = place(folder, group=k) / CHECKPOINT
-            if world.same(resume and checkpoint.exists()):
+            if begun:
                 group.load(checkpoint)
             if world.first and k == 0:
                 _introduce(group, folder, left)

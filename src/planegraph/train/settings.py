@@ -22,7 +22,7 @@ Precision = Literal["float32", "tf32", "bf16", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
 _MOST_SEEDS = 1000  # seeds of one run
-_FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
+FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class RunSettings:
         _one_of("model_class", self.model_class, get_args(ModelClass))
         for name in ("options", "model"):
             object.__setattr__(self, name, dict(_mapping(name, getattr(self, name))))
-        for name in _FROM_TASK:
+        for name in FROM_TASK:
             if name in self.model:
                 raise SettingsError(f"model.{name} is decided by the task; leave it out")
         try:
@@ -145,7 +145,7 @@ class RunSettings:
     def complete(self) -> dict[str, Any]:
         """The same with the model's defaults written out, so that saying a default and leaving it out are the same."""
         model = PlanEConfig(**self.model).to_dict()
-        return self.to_dict() | {"model": {name: value for name, value in model.items() if name not in _FROM_TASK}}
+        return self.to_dict() | {"model": {name: value for name, value in model.items() if name not in FROM_TASK}}
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunSettings:

@@ -42,6 +42,8 @@ class TrainingStep:
         """Fills ``sums`` from a batch."""
         state, weight = self.state, batch.attrs["weight"]
         losses = graph_losses(self.task, state.model(batch), self._wanted(batch.y))
+        if "sample_weight" in batch.attrs:
+            losses = losses * batch.attrs["sample_weight"].to(losses.dtype)
         total = torch.where(weight > 0, losses, 0).sum(-1)
         with gradients_aside(total.device):
             gradients = torch.autograd.grad(total.sum(), state.parameters, allow_unused=True, materialize_grads=True)
