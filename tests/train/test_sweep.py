@@ -24,6 +24,7 @@ from planegraph.train.errors import FolderError, SettingsError, Stopped
 from planegraph.train.sweep import SweepRun, read_sweep
 
 from .tasks import regression, small, stopped_at
+from .test_targets import several
 
 MADE_UP = ("train.lr", "model.hidden", "train.patience", "train.schedule.patience", "options.name", "model_class")
 VALUES = st.one_of(
@@ -238,9 +239,9 @@ def counting(monkeypatch):
     class Dataset:
         asked = 0
 
-        def task(self, targets=1, names=None):
+        def task(self, target=None):
             Dataset.asked += 1
-            return regression(targets=targets) if names is None else regression(targets=1, names=names)
+            return several() if target == "each" else regression()
 
     monkeypatch.setattr(datasets, "get", lambda name, root=None: Dataset(), raising=False)
     return Dataset
@@ -301,6 +302,13 @@ def test_exit_codes(tmp_path, capsys, counting):
 def test_usage_errors(tmp_path, capsys, counting, words, message):
     assert main(["train", "counting", *FAST, "--set", *words, "--out", str(tmp_path / "sweep")]) == 2
     assert message in capsys.readouterr().err
+
+
+def test_a_model_for_each_target_has_no_single_figure(tmp_path, capsys, counting):
+    out = ["--out", str(tmp_path / "sweep")]
+    assert main(["train", "counting", *FAST, "--set", "train.lr=1e-3,1e-2", "options.target=each", *out]) == 2
+    assert f"{', '.join(several().targets)} have a model each" in capsys.readouterr().err
+    assert not list(tmp_path.glob("sweep/*/settings.yaml"))
 
 
 def test_a_sweep_needs_its_task(tmp_path, capsys, counting):
