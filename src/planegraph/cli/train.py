@@ -16,6 +16,7 @@ from .device import add_device, check_device
 from .formats import UsageError
 from .messages import complain
 from .overrides import add_overrides
+from .workers import add_workers
 
 if TYPE_CHECKING:
     from ..train import RunSettings
@@ -67,6 +68,7 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="read RDKit's descriptors beside the graph (default: up to 5,000 molecules)",
     )
+    add_workers(group)
     group.add_argument(
         "--no-baselines", action="store_true", help="train no random forest and no gradient boosting to compare with"
     )
@@ -123,7 +125,7 @@ def _run_molecules(args: argparse.Namespace) -> int:
     targets = None if args.targets is None else tuple(name.strip() for name in args.targets.split(","))
     options = MoleculeOptions(args.smiles, targets, kind, args.metric, args.split, args.folds, not args.no_stereo, args.descriptors)
     try:
-        found = read_molecule_task(args.task, options)
+        found = read_molecule_task(args.task, options, args.workers)
     except FileNotFoundError:
         raise UsageError(f"{args.task}: there is no such file") from None
     for note in found.notes:

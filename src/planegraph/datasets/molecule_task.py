@@ -128,8 +128,12 @@ class MoleculeTask:
         return out.getvalue()
 
 
-def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | None = None) -> MoleculeTask:
-    """The task of a file with molecules and targets. Raises FormatError for a file, and PlanegraphError for options, that do not fit."""
+def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | None = None, workers: int = 1) -> MoleculeTask:
+    """The task of a file with molecules and targets. Raises FormatError for a file, and PlanegraphError for options, that do not fit.
+
+    Args:
+        workers: processes that compute descriptors, see :func:`planegraph.workers.ordered_map`.
+    """
     options = options or MoleculeOptions()
     table = open_table(path)
     columns = _read(table, options)
@@ -140,7 +144,7 @@ def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | Non
     if not len(kept):
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
     kind = options.kind or _kind_of(y[kept], columns.targets)
-    dataset, featurizer, notes = _with_descriptors(found.dataset, smiles, kept, options)
+    dataset, featurizer, notes = _with_descriptors(found.dataset, smiles, kept, options, workers)
     classes, targets = _targets(kind, y[kept], columns, path)
     splits = _splits(options, [smiles[i] for i in kept], None if columns.parts is None else [columns.parts[i] for i in kept])
     trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
@@ -234,13 +238,13 @@ def _kind_of(y: np.ndarray, targets: Sequence[str]) -> Kind:
 
 
 def _with_descriptors(
-    dataset: PackedDataset, smiles: Sequence[str], kept: np.ndarray, options: MoleculeOptions
+    dataset: PackedDataset, smiles: Sequence[str], kept: np.ndarray, options: MoleculeOptions, workers: int
 ) -> tuple[PackedDataset, Featurizer, list[str]]:
     wanted = len(kept) <= SMALL if options.descriptors is None else options.descriptors
     featurizer = Featurizer(options.stereo)
     if not wanted:
         return dataset, featurizer, []
-    names, values = descriptors([smiles[i] for i in kept])
+    names, values = descriptors([smiles[i] for i in kept], workers)
     featurizer = featurizer.with_scaling(names, values)
     dataset = dataset.with_attrs(descriptors=featurizer.scaling(names, values))
     return (
