@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import argparse
 
+from ..processes import process_count
 from ..workers import core_count
 
 
-def add_workers(parser: argparse.ArgumentParser) -> None:
-    """Adds it; the value is ``args.workers``, the number of cores by default."""
+def add_workers(parser: argparse._ActionsContainer) -> None:
+    """Adds it; the value is ``args.workers``. The processes of torchrun share the cores."""
     parser.add_argument(
         "--workers",
         metavar="N",
         type=_count,
-        default=core_count(),
+        default=max(1, core_count() // process_count()),
         help="processes that read molecules (default: one for each core)",
     )
 
 
 def _count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"a number from 1; found {text!r}")
+        raise argparse.ArgumentTypeError(f"must be a number from 1 on; found {text!r}")
     return int(text)

@@ -28,6 +28,7 @@ from ..train.distributed import chosen_device
 from ..train.metrics import probabilities
 from ..train.models import MODELS
 from ..train.molecules import SCHEMA
+from ..train.threads import cpu_threads
 
 _BATCH = 256
 
@@ -129,7 +130,7 @@ def model_outputs(model: GraphModel, dataset: PackedDataset, device: torch.devic
     """A model's outputs for all graphs of a dataset, or what its output MLP sees of them; on the host."""
     collate = Collator(dataset)
     found = [torch.empty(0, _embedding_width(model) if embed else model.config.outputs)]
-    with torch.no_grad():
+    with torch.no_grad(), cpu_threads(device):
         for start in range(0, len(dataset), _BATCH):
             batch = collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(device)
             found.append((model.embed(batch) if embed else model(batch)).cpu())

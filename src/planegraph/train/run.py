@@ -38,6 +38,7 @@ from .metrics import in_units
 from .resuming import check_facts, check_lanes, check_log, check_settings
 from .settings import RunSettings, save_settings
 from .signals import StopWish
+from .threads import cpu_threads
 
 
 def train(
@@ -74,7 +75,7 @@ def train(
     if tensorboard:
         summary_writer()  # an error now, if it is not there
     task.dataset.verify()  # nothing is trained on damaged tables
-    with joined(device) as world, _precision(settings.train.precision):
+    with joined(device) as world, _precision(settings.train.precision), cpu_threads(device):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
         lanes = lanes_of(task, settings.train)
