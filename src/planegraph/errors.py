@@ -56,3 +56,7 @@ class FormatError(PlanegraphError, ValueError):
 
 class MissingDependencyError(PlanegraphError, ImportError):
     """An optional package is needed and not installed; the message says how to install it."""
+
+
+class WorkerError(PlanegraphError, RuntimeError):
+    """A worker process ended before its work was done, for example because the system ran out of memory and killed it."""

@@ -44,6 +44,15 @@ def from_smiles(smiles: str, stereo: bool = True) -> Graph:
     >>> [pg.is_isomorphic(from_smiles(left, stereo=s), from_smiles(right, stereo=s)) for s in (True, False)]
     [False, True]
     """
+    return from_rdkit(mol_from_smiles(smiles), stereo)
+
+
+def mol_from_smiles(smiles: str) -> Any:
+    """The RDKit molecule of a SMILES string; FormatError says what is wrong with it.
+
+    >>> mol_from_smiles("CCO").GetNumAtoms()
+    3
+    """
     chem = rdkit()
     from rdkit import rdBase
 
@@ -55,7 +64,7 @@ def from_smiles(smiles: str, stereo: bool = True) -> Graph:
         mol = chem.MolFromSmiles(smiles)
         if mol is None:
             raise FormatError(f"RDKit refuses the SMILES {_short(smiles)}: {_why(chem, smiles)}")
-    return from_rdkit(mol, stereo)
+    return mol
 
 
 def from_rdkit(mol: Any, stereo: bool = True) -> Graph:

@@ -17,7 +17,7 @@ def test_sessions_are_appended(tmp_path):
     assert len(sessions) == 2
     assert sessions[0]["machine"] == sessions[1]["machine"]
     assert set(sessions[0]) == {"commit", "dirty", "date", "command", "machine"}
-    assert set(sessions[0]["machine"]) == {"device", "cpu", "cores", "memory_gb", "python", "torch", "planegraph"}
+    assert set(sessions[0]["machine"]) == {"device", "cpu", "cores", "threads", "memory_gb", "python", "torch", "planegraph"}
     assert json.loads((tmp_path / "machine.json").read_text())["sessions"] == sessions
 
 

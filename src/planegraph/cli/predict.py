@@ -6,15 +6,18 @@ import argparse
 import math
 import sys
 import time
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..errors import PlanegraphError
+from ..errors import PlanegraphError, WorkerError
 from .device import add_device, check_device
-from .formats import UsageError
+from .formats import StreamError, UsageError
 from .messages import complain
+from .workers import add_workers
 
 if TYPE_CHECKING:
+    from ..datasets.progress import Progress
     from ..predict import Predictor
 
 
@@ -31,26 +34,24 @@ def add_parsers(commands: argparse._SubParsersAction, epilog: str) -> None:
         parser.add_argument("folder", metavar="RUN", help="folder of a run on a table of molecules")
         parser.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet, SDF or SMILES file, gzipped or not")
         if name == "predict":
-            parser.add_argument("-o", "--out", required=True, metavar="FILE", help="CSV or TSV file to write, also with .gz")
+            parser.add_argument(
+                "-o", "--out", required=True, metavar="FILE", help="CSV, TSV (also with .gz) or Parquet file to write"
+            )
         if name == "embed":
             parser.add_argument("-o", "--out", required=True, metavar="FILE", help=".npy file to write, a row for each row of FILE")
         parser.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES (default: as in training, or found)")
+        add_workers(parser)
         add_device(parser)
         parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
         parser.set_defaults(run=run)
 
 
 def run_predict(args: argparse.Namespace) -> int:
-    from ..datasets.progress import Progress
     from ..predict.files import predict_file
 
     begin = time.perf_counter()
-    try:
-        predictor = _predictor(args)
-        with Progress("predicting", None, "rows", show=False if args.quiet else None) as bar:
-            counts = predict_file(predictor, args.file, args.out, args.smiles, bar.add)
-    except PlanegraphError as error:
-        raise UsageError(str(error)) from None
+    with _told(), _progress(args, "predicting") as bar:
+        counts = predict_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
     seconds = time.perf_counter() - begin
     sys.stdout.write(f"{counts.rows:,} rows in {seconds:.1f} s, written to {args.out}\n")
     return _of_problems(counts.problems, f"see the column problem of {args.out}")
@@ -60,11 +61,9 @@ def run_evaluate(args: argparse.Namespace) -> int:
     from ..datasets.metrics import metrics_of
     from ..predict.files import evaluate_file
 
-    try:
+    with _told(), _progress(args, "evaluating") as bar:
         predictor = _predictor(args)
-        found = evaluate_file(predictor, args.file, args.smiles)
-    except PlanegraphError as error:
-        raise UsageError(str(error)) from None
+        found = evaluate_file(predictor, args.file, args.smiles, bar.add, args.workers)
     titles = metrics_of(predictor.schema.kind)
     for target, values in found.figures.items():
         for name, value in values.items():
@@ -74,27 +73,12 @@ def run_evaluate(args: argparse.Namespace) -> int:
 
 
 def run_embed(args: argparse.Namespace) -> int:
-    import numpy as np
+    from ..predict.files import embed_file
 
-    from ..data.format import replace_files
-    from ..datasets.molecule_files import open_table
-    from ..predict.files import smiles_column
-
-    try:
-        predictor = _predictor(args)
-        table = open_table(args.file)
-        column = smiles_column(table, predictor, args.smiles)
-        parts, problems = [], 0
-        for chunk in table.chunks(2048):
-            rows, wrong = predictor.embed(chunk.values[column])
-            parts.append(rows)
-            problems += len({**wrong, **chunk.problems})
-    except PlanegraphError as error:
-        raise UsageError(str(error)) from None
-    found = np.concatenate(parts) if parts else np.empty((0, 0), np.float32)
-    replace_files({Path(args.out): lambda file: np.save(file, found)})
-    sys.stdout.write(f"{found.shape[0]:,} rows of {found.shape[1]} numbers, written to {args.out}\n")
-    return _of_problems(problems, "their rows are NaN")
+    with _told(), _progress(args, "embedding") as bar:
+        counts, width = embed_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
+    sys.stdout.write(f"{counts.rows:,} rows of {width} numbers, written to {args.out}\n")
+    return _of_problems(counts.problems, "their rows are NaN")
 
 
 def _predictor(args: argparse.Namespace) -> Predictor:
@@ -102,6 +86,23 @@ def _predictor(args: argparse.Namespace) -> Predictor:
 
     check_device(args.device)
     return Predictor.load(args.folder, args.device)
+
+
+def _progress(args: argparse.Namespace, what: str) -> Progress:
+    from ..datasets.progress import Progress
+
+    return Progress(what, None, "rows", show=False if args.quiet else None)
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Errors of planegraph are wrong usage, but for a worker that was killed."""
+    try:
+        yield
+    except WorkerError as error:
+        raise StreamError(f"{error} (--workers)") from None
+    except PlanegraphError as error:
+        raise UsageError(str(error)) from None
 
 
 def _of_problems(count: int, where: str) -> int:

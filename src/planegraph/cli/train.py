@@ -20,6 +20,7 @@ from .messages import complain
 from .overrides import add_overrides
 from .report import where_report
 from .sweep import Sweep, Tasks, is_sweep, run_sweep, task_sweep
+from .workers import add_workers
 
 if TYPE_CHECKING:
     from ..train import RunSettings
@@ -85,6 +86,7 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="read RDKit's descriptors beside the graph (default: up to 5,000 molecules)",
     )
+    add_workers(group)
     group.add_argument(
         "--no-baselines", action="store_true", help="train no random forest and no gradient boosting to compare with"
     )
@@ -172,7 +174,7 @@ def _run_molecules(args: argparse.Namespace) -> int:
     start = None if args.start is None else Start.load(args.start, out)
     options = options if start is None else options.like(start.schema)
     try:
-        found = read_molecule_task(args.task, options, None if start is None else start.schema)
+        found = read_molecule_task(args.task, options, None if start is None else start.schema, args.workers)
     except FileNotFoundError:
         raise UsageError(f"{args.task}: there is no such file") from None
     for note in [*found.notes, *([] if start is None else [start.note(found.schema)])]:

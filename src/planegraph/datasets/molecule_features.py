@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from ..batch import GraphBatch
 from ..data.packed import PackedDataset
-from ..data.smiles import read_all_smiles
+from ..data.smiles import encode_molecules
 from ..data.vocabulary import ATOMS, BONDS, VERSION, sizes
+from ..descriptors import descriptor_names, descriptors_of_smiles
 from ..errors import FormatError
-from ..molecules import rdkit
+from ..molecule_reader import MoleculeReader, Molecules
+from ..workers import ordered_map
 from .feature_checks import FeatureSizes
 
 NODE_FEATURES: FeatureSizes = ("categorical", sizes(ATOMS))
 EDGE_FEATURES: FeatureSizes = ("categorical", sizes(BONDS))
+_CHUNK = 64  # molecules of a worker's task: less than a second of descriptors
 _MOST = 5.0  # scaled descriptors are cut off here: a few have tails of many deviations
 
 
@@ -82,12 +86,20 @@ class Featurizer:
 
     def __call__(self, smiles: Sequence[str], threads: int | None = None) -> Featurized:
         """Reads and packs molecules, with scaled descriptors if there is a scaling."""
-        found = read_all_smiles(smiles, self.stereo)
-        dataset = PackedDataset.from_arrays(found.batch, threads=threads, on_nonplanar="set")
+        return self.pack(self.reader(smiles), threads)
+
+    @property
+    def reader(self) -> MoleculeReader:
+        """The slow part of the work, which worker processes can do; :meth:`pack` does the rest."""
+        return MoleculeReader(self.stereo, () if self.scaling is None else self.scaling.names)
+
+    def pack(self, found: Molecules, threads: int | None = None) -> Featurized:
+        """Packs what :attr:`reader` read."""
+        batch = encode_molecules(found.batch)
+        dataset = PackedDataset.from_arrays(batch, threads=threads, on_nonplanar="set")
         if self.scaling is not None:
-            names, values = descriptors([smiles[i] for i in found.positions.tolist()])
-            dataset = dataset.with_attrs(descriptors=self.scaling(names, values))
-        return Featurized(dataset, found.batch, found.positions, found.problems)
+            dataset = dataset.with_attrs(descriptors=self.scaling(self.scaling.names, found.descriptors))
+        return Featurized(dataset, batch, found.positions, found.problems)
 
     def with_scaling(self, names: Sequence[str], values: np.ndarray) -> Featurizer:
         """The same with descriptors scaled by those of the training molecules."""
@@ -110,21 +122,20 @@ class Featurizer:
         return cls(values["stereo"], scaling, values["vocabulary"])
 
 
-def descriptors(smiles: Sequence[str]) -> tuple[tuple[str, ...], np.ndarray]:
-    """The names of RDKit's descriptors, and their values (molecules, names); NaN where RDKit fails. About 3 ms a molecule.
+def descriptors(smiles: Sequence[str], workers: int = 1) -> tuple[tuple[str, ...], np.ndarray]:
+    """The names of RDKit's descriptors, and their values (molecules, names); NaN where RDKit fails.
+
+    Args:
+        workers: processes that compute them, if they take more than a second (workers.py).
 
     >>> names, values = descriptors(["CCO"])
     >>> round(float(values[0, names.index("MolWt")]), 2)
     46.07
     """
-    chem = rdkit()
-    from rdkit import rdBase
-    from rdkit.Chem import Descriptors
-
-    names = tuple(name for name, _ in Descriptors.descList)
-    with rdBase.BlockLogs():
-        rows = [Descriptors.CalcMolDescriptors(chem.MolFromSmiles(text), missingVal=np.nan, silent=True) for text in smiles]
-    return names, np.array([[row[name] for name in names] for row in rows], np.float64).reshape(-1, len(names))
+    names = descriptor_names()
+    chunks = ((None, smiles[start : start + _CHUNK]) for start in range(0, len(smiles), _CHUNK))
+    values = [part for _, part in ordered_map(partial(descriptors_of_smiles, names), chunks, workers)]
+    return names, np.concatenate([np.empty((0, len(names))), *values])
 
 
 def seen_categories(dataset: PackedDataset, ids: np.ndarray) -> dict[str, list[list[int]]]:

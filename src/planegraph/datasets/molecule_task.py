@@ -121,7 +121,7 @@ class Skipped(NamedTuple):
 class MoleculeTask:
     """The task of a table, what prediction must know, the rows that were skipped, and what was found, in sentences for people.
 
-    ``rows`` and ``smiles`` are those of the task's graphs, in their order.
+    ``rows`` and ``smiles`` are those of the task's graphs, in their order; ``descriptors`` are all of RDKit's, if the model reads them.
     """
 
     task: Task
@@ -130,6 +130,7 @@ class MoleculeTask:
     smiles: tuple[str, ...]
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    descriptors: np.ndarray | None = None
 
     def skipped_csv(self) -> str:
         """The skipped rows as a CSV file."""
@@ -140,12 +141,13 @@ class MoleculeTask:
 
 
 def read_molecule_task(
-    path: str | PathLike[str], options: MoleculeOptions | None = None, like: MoleculeSchema | None = None
+    path: str | PathLike[str], options: MoleculeOptions | None = None, like: MoleculeSchema | None = None, workers: int = 1
 ) -> MoleculeTask:
     """The task of a file with molecules and targets. Raises FormatError for a file, and PlanegraphError for options, that do not fit.
 
     Args:
         like: of the run whose models training starts from: molecules are read as there, with the same scaling of descriptors.
+        workers: processes that compute descriptors, see :func:`planegraph.workers.ordered_map`.
     """
     options = options or MoleculeOptions()
     options = options if like is None else options.like(like)
@@ -159,7 +161,7 @@ def read_molecule_task(
     if not len(kept):
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
     kind = options.kind or kind_of(y[kept], columns.targets, "--task")
-    dataset, featurizer, notes = _with_descriptors(found.dataset, featurizer, [smiles[i] for i in kept], options)
+    dataset, featurizer, values = _with_descriptors(found.dataset, featurizer, [smiles[i] for i in kept], options, workers)
     classes, targets = _targets(kind, y[kept], columns, path)
     splits = _splits(options, [smiles[i] for i in kept], None if columns.parts is None else [columns.parts[i] for i in kept])
     trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
@@ -169,8 +171,8 @@ def read_molecule_task(
     fields = {"features": (NODE_FEATURES, EDGE_FEATURES), "metric": options.metric, "names": columns.targets, "seen": seen}
     task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
-    notes = [*_notes(task, columns, len(kept), len(skipped), kind), *notes, *_shared(task, found.batch)]
-    return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes)
+    notes = [*_notes(task, columns, len(kept), len(skipped), kind, featurizer), *_shared(task, found.batch)]
+    return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes, values)
 
 
 # ---- the columns --------------------------------------------------------------------------------------------------------------------
@@ -263,21 +265,16 @@ def _find_targets(table: MoleculeTable, taken: Sequence[str | None]) -> tuple[st
 
 
 def _with_descriptors(
-    dataset: PackedDataset, featurizer: Featurizer, smiles: Sequence[str], options: MoleculeOptions
-) -> tuple[PackedDataset, Featurizer, list[str]]:
-    """With scaled descriptors, if they are wanted; a featurizer that has a scaling has added them."""
+    dataset: PackedDataset, featurizer: Featurizer, smiles: Sequence[str], options: MoleculeOptions, workers: int
+) -> tuple[PackedDataset, Featurizer, np.ndarray | None]:
+    """The dataset with scaled descriptors if they are wanted, how they are scaled, and the descriptors themselves, if they were
+    computed here: a featurizer that has a scaling has added them before."""
     wanted = len(smiles) <= SMALL if options.descriptors is None else options.descriptors
-    if not wanted:
-        return dataset, featurizer, []
-    if featurizer.scaling is None:
-        names, values = descriptors(smiles)
-        featurizer = featurizer.with_scaling(names, values)
-        dataset = dataset.with_attrs(descriptors=featurizer.scaling(names, values))
-    return (
-        dataset,
-        featurizer,
-        [f"{len(featurizer.scaling.names)} descriptors of RDKit are read beside the graph (--no-descriptors)"],
-    )
+    if not wanted or featurizer.scaling is not None:
+        return dataset, featurizer, None
+    names, values = descriptors(smiles, workers)
+    featurizer = featurizer.with_scaling(names, values)
+    return dataset.with_attrs(descriptors=featurizer.scaling(names, values)), featurizer, values
 
 
 def _both(seen: dict[str, list[list[int]]], like: MoleculeSchema | None) -> dict[str, list[list[int]]]:
@@ -328,13 +325,17 @@ def _require_two_values(values: np.ndarray, target: str) -> None:
 # ---- what people are told -----------------------------------------------------------------------------------------------------------
 
 
-def _notes(task: Task, columns: _Columns, kept: int, skipped: int, kind: Kind) -> list[str]:
+def _notes(task: Task, columns: _Columns, kept: int, skipped: int, kind: Kind, featurizer: Featurizer) -> list[str]:
     of = ", ".join(columns.targets)
     sizes = [", ".join(f"{len(ids):,} {part}" for part, ids in split.items()) for _, split in task.by_fold()]
     found = [f"{kept:,} molecules of column {columns.smiles_column}; {kind} of {of}; {sizes[0]}"]
     if len(sizes) > 1:
         found[0] += f" in the first of {len(sizes)} folds"
-    return [*found, f"{skipped:,} rows were skipped"] if skipped else found
+    if skipped:
+        found.append(f"{skipped:,} rows were skipped")
+    if featurizer.scaling is not None:
+        found.append(f"{len(featurizer.scaling.names)} descriptors of RDKit are read beside the graph (--no-descriptors)")
+    return found
 
 
 def _shared(task: Task, molecules: GraphBatch) -> list[str]:

@@ -1,29 +1,30 @@
 """Predictions for whole files: a table in, the same table with more columns out, a chunk of rows at a time.
 
-The new file is written beside its place and moved there when it is complete: nobody finds half of it.
+Worker processes read the molecules, this process runs the models and writes. Chunks are the same whatever the number of workers, and so is
+every byte that is written: rounding may depend on which molecules are in a batch together.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import NamedTuple
 
 import numpy as np
 
 from ..datasets.metrics import figures_by_name
+from ..datasets.molecule_features import Featurized
 from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets
 from ..errors import FormatError
+from ..workers import ordered_map
 from .predictor import Predictions, Predictor
+from .writers import write_npy, write_rows
 
-_ROWS = 2048
+_ROWS = 512
 PROBLEM, UNSEEN = "problem", "unseen"
+Progress = Callable[[int], None]
 
 
 class Counts(NamedTuple):
@@ -38,13 +39,16 @@ def predict_file(
     source: str | PathLike[str],
     target: str | PathLike[str],
     smiles: str | None = None,
-    progress: Callable[[int], None] | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
 ) -> Counts:
     """Writes the columns of ``source``, in their order, and the predictions beside them.
 
     Args:
+        target: a CSV, TSV or Parquet file.
         smiles: the column with the SMILES; by default that of the training table, or the one that looks like it.
         progress: called with the number of rows of each chunk that is done.
+        workers: processes that read molecules, see :func:`planegraph.workers.ordered_map`; the file is the same for any number.
     """
     table = open_table(source)
     column = smiles_column(table, predictor, smiles)
@@ -55,19 +59,62 @@ def predict_file(
             f"{table.path} already has the column {', '.join(taken)}, which predictions are written to; rename it there"
         )
     rows, problems = 0, 0
-    with _replacing(Path(fspath(target))) as file:
-        writer = csv.writer(file, delimiter="\t" if ".tsv" in Path(fspath(target)).suffixes else ",", lineterminator="\n")
-        writer.writerow([*table.columns, *new])
-        for chunk in table.chunks(_ROWS):
-            found = predictor(chunk.values[column])
-            reasons = {**found.problems, **chunk.problems}
-            cells = prediction_cells(predictor, found, reasons)
-            kept = zip(*(chunk.values[name] for name in table.columns), strict=True)
-            writer.writerows([*old, *more] for old, more in zip(kept, cells, strict=True))
-            rows, problems = rows + len(chunk), problems + len(reasons)
+
+    def chunks() -> Iterator[list[list[str]]]:
+        nonlocal rows, problems
+        with closing(_molecules(predictor, table, column, workers, progress)) as read:
+            for chunk, found in read:
+                reasons = {**found.problems, **chunk.problems}
+                cells = prediction_cells(predictor, predictor.predictions(found), reasons)
+                kept = zip(*(chunk.values[name] for name in table.columns), strict=True)
+                yield [[*old, *more] for old, more in zip(kept, cells, strict=True)]
+                rows, problems = rows + len(chunk), problems + len(reasons)
+
+    with closing(chunks()) as written:
+        write_rows(Path(fspath(target)), [*table.columns, *new], new[:-2], written)
+    return Counts(rows, problems)
+
+
+def embed_file(
+    predictor: Predictor,
+    source: str | PathLike[str],
+    target: str | PathLike[str],
+    smiles: str | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+) -> tuple[Counts, int]:
+    """Writes the embeddings as a .npy file, a row for each of ``source``, NaN where it cannot be read; gives the counts and the width.
+
+    The arguments are those of :func:`predict_file`.
+    """
+    table = open_table(source)
+    column = smiles_column(table, predictor, smiles)
+    rows, problems = 0, 0
+
+    def chunks() -> Iterator[np.ndarray]:
+        nonlocal rows, problems
+        with closing(_molecules(predictor, table, column, workers, progress)) as read:
+            for chunk, found in read:
+                yield predictor.embeddings(found)
+                rows, problems = rows + len(chunk), problems + len({**found.problems, **chunk.problems})
+
+    width = predictor.embedding_width
+    with closing(chunks()) as written:
+        write_npy(Path(fspath(target)), width, written)
+    return Counts(rows, problems), width
+
+
+def _molecules(
+    predictor: Predictor, table: MoleculeTable, column: str, workers: int, progress: Progress | None = None
+) -> Iterator[tuple[Rows, Featurized]]:
+    """The rows of a table with their molecules, a chunk at a time."""
+    featurizer = predictor.schema.featurizer
+    pairs = ((chunk, chunk.values[column]) for chunk in table.chunks(_ROWS))
+    with closing(ordered_map(featurizer.reader, pairs, workers)) as read:
+        for chunk, molecules in read:
+            yield chunk, featurizer.pack(molecules)
             if progress is not None:
                 progress(len(chunk))
-    return Counts(rows, problems)
 
 
 def smiles_column(table: MoleculeTable, predictor: Predictor, named: str | None) -> str:
@@ -120,20 +167,29 @@ class Evaluation(NamedTuple):
     counts: Counts
 
 
-def evaluate_file(predictor: Predictor, source: str | PathLike[str], smiles: str | None = None) -> Evaluation:
-    """Compares predictions with the targets that the file has."""
+def evaluate_file(
+    predictor: Predictor,
+    source: str | PathLike[str],
+    smiles: str | None = None,
+    progress: Progress | None = None,
+    workers: int = 1,
+) -> Evaluation:
+    """Compares predictions with the targets that the file has. The arguments are those of :func:`predict_file`.
+
+    All targets and predictions are in memory until the end: 8 bytes for each.
+    """
     table = open_table(source)
     column, schema = smiles_column(table, predictor, smiles), predictor.schema
     missing = [name for name in schema.targets if name not in table.columns]
     if missing:
         raise FormatError(f"{table.path} lacks the target {', '.join(missing)}; its columns are {', '.join(table.columns)}")
     true, predicted, rows, problems = [], [], 0, 0
-    for chunk in table.chunks(_ROWS):
-        found = predictor(chunk.values[column])
-        good = [row for row in range(len(chunk)) if row not in found.problems and row not in chunk.problems]
-        true.append(_truth(predictor, table, chunk)[good])
-        predicted.append(found.mean[good])
-        rows, problems = rows + len(chunk), problems + len(chunk) - len(good)
+    with closing(_molecules(predictor, table, column, workers, progress)) as read:
+        for chunk, found in read:
+            good = [row for row in range(len(chunk)) if row not in found.problems and row not in chunk.problems]
+            true.append(_truth(predictor, table, chunk)[good])
+            predicted.append(predictor.predictions(found).mean[good])
+            rows, problems = rows + len(chunk), problems + len(chunk) - len(good)
     if not rows or rows == problems:
         raise FormatError(f"{table.path}: none of {rows} rows can be predicted")
     y, p = np.concatenate(true), np.concatenate(predicted)
@@ -154,17 +210,3 @@ def _truth(predictor: Predictor, table: MoleculeTable, chunk: Rows) -> np.ndarra
         found = f"row {chunk.numbers[unknown[0]]}: {y[unknown[0], 0]:g}"
         raise FormatError(f"{table.path}, {found} is no class of the training table: {', '.join(predictor.schema.classes)}")
     return np.array([[number.get(value, -1)] for value in y[:, 0].tolist()], np.float64).reshape(-1, 1)
-
-
-@contextmanager
-def _replacing(path: Path) -> Iterator[TextIO]:
-    """A text file, gzipped if its name says so, that takes its place when it is complete."""
-    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
-        opened: Any = gzip.open(partial, "wb", compresslevel=6) if path.suffix == ".gz" else open(partial, "wb")  # noqa: SIM115
-        with opened as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
-            yield file
-            file.flush()
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)

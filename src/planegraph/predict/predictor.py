@@ -25,6 +25,7 @@ from ..nn import GraphModel
 from ..train.distributed import chosen_device
 from ..train.finished import read_run
 from ..train.metrics import probabilities
+from ..train.threads import cpu_threads
 
 _BATCH = 256
 
@@ -68,10 +69,13 @@ class Predictor:
 
     def __call__(self, smiles: Sequence[str]) -> Predictions:
         """Predicts a list of SMILES, in memory at once."""
-        found = self.schema.featurizer(list(smiles))
+        return self.predictions(self.schema.featurizer(list(smiles)))
+
+    def predictions(self, found: Featurized) -> Predictions:
+        """The same for molecules that the run's featurizer has packed."""
         each = torch.stack([model_outputs(model, found.dataset, self.device) for model in self.models]).double()
         each = probabilities(self.schema.kind, each)
-        mean, spread = (np.full((len(smiles), len(self.outputs)), np.nan) for _ in range(2))
+        mean, spread = (np.full((_count(found), len(self.outputs)), np.nan) for _ in range(2))
         mean[found.positions] = each.mean(0).numpy()
         spread[found.positions] = each.std(0, correction=min(1, len(each) - 1)).numpy()
         return Predictions(mean, spread, found.problems, self.unseen(found))
@@ -79,10 +83,19 @@ class Predictor:
     def embed(self, smiles: Sequence[str]) -> tuple[np.ndarray, dict[int, str]]:
         """(n, width) float32: what the output MLPs of all models see, side by side; NaN and a reason where a molecule cannot be read."""
         found = self.schema.featurizer(list(smiles))
+        return self.embeddings(found), found.problems
+
+    def embeddings(self, found: Featurized) -> np.ndarray:
+        """The same rows for molecules that the run's featurizer has packed."""
         parts = [model_outputs(model, found.dataset, self.device, embed=True).float().numpy() for model in self.models]
-        rows = np.full((len(smiles), sum(part.shape[1] for part in parts)), np.nan, np.float32)
+        rows = np.full((_count(found), sum(part.shape[1] for part in parts)), np.nan, np.float32)
         rows[found.positions] = np.concatenate(parts, axis=1)
-        return rows, found.problems
+        return rows
+
+    @property
+    def embedding_width(self) -> int:
+        """How many numbers an embedding has."""
+        return sum(_embedding_width(model) for model in self.models)
 
     def unseen(self, found: Featurized) -> dict[int, str]:
         """What each molecule has that no training molecule had, in words, by its position."""
@@ -108,9 +121,18 @@ class Predictor:
 def model_outputs(model: GraphModel, dataset: PackedDataset, device: torch.device, embed: bool = False) -> Tensor:
     """A model's outputs for all graphs of a dataset, or what its output MLP sees of them; on the host."""
     collate = Collator(dataset)
-    found = [torch.empty(0, model.config.hidden * model.config.layers if embed else model.config.outputs)]
-    with torch.no_grad():
+    found = [torch.empty(0, _embedding_width(model) if embed else model.config.outputs)]
+    with torch.no_grad(), cpu_threads(device):
         for start in range(0, len(dataset), _BATCH):
             batch = collate(np.arange(start, min(start + _BATCH, len(dataset)))).to(device)
             found.append((model.embed(batch) if embed else model(batch)).cpu())
     return torch.cat(found)
+
+
+def _embedding_width(model: GraphModel) -> int:
+    return model.config.hidden * model.config.layers
+
+
+def _count(found: Featurized) -> int:
+    """How many molecules were given, those that could not be read among them."""
+    return len(found.positions) + len(found.problems)

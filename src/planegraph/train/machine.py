@@ -21,6 +21,7 @@ import torch
 from .. import __version__
 from ..data.format import replace_files
 from ..errors import FormatError
+from ..workers import core_count
 
 MACHINE = "machine.json"
 COMMIT = "PLANEGRAPH_COMMIT"
@@ -64,7 +65,8 @@ def machine(device: torch.device | str) -> dict[str, Any]:
     return {
         "device": torch.cuda.get_device_name(device) if device.type == "cuda" else device.type,
         "cpu": _cpu(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": core_count(),
+        "threads": torch.get_num_threads(),
         "memory_gb": _memory_gb(),
         "python": platform.python_version(),
         "torch": torch.__version__,

@@ -43,6 +43,7 @@ from .report import write_reports
 from .resuming import check_facts, check_lanes, check_log, check_settings
 from .settings import RunSettings, save_settings
 from .signals import StopWish
+from .threads import cpu_threads
 
 
 def train(
@@ -82,7 +83,12 @@ def train(
     device = chosen_device(device)
     folder = Path(out)
     task.dataset.verify()  # nothing is trained on damaged tables
-    with joined(device) as world, _precision(settings.train.precision), _callbacks(callbacks, show, world) as called:
+    with (
+        joined(device) as world,
+        _precision(settings.train.precision),
+        cpu_threads(device),
+        _callbacks(callbacks, show, world) as called,
+    ):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
         _prepare(folders, resume, world)
         lanes = lanes_of(task, settings.train)

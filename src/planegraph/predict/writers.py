@@ -1,0 +1,107 @@
+"""Tables and arrays, written a chunk at a time in bounded memory. A file appears when it is complete."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ..data.format import replace_files
+from ..errors import FormatError, MissingDependencyError
+
+_ROW_GROUP = 2**16
+Chunks = Iterable[Sequence[Sequence[str]]]
+
+
+def write_rows(path: Path, columns: Sequence[str], numbers: Sequence[str], chunks: Chunks) -> None:
+    """Writes rows of texts as the ending of the path says: ``.csv``, ``.tsv``, also with ``.gz``, or ``.parquet``, ``.pq``.
+
+    Args:
+        numbers: the columns that Parquet has as numbers, null where the text is empty; all others are texts.
+    """
+    endings = [ending.lower() for ending in path.suffixes]
+    last = endings[-1] if endings else ""
+    if last in (".parquet", ".pq"):
+        write = partial(_write_parquet, _arrow(path), columns, frozenset(numbers), chunks)
+    else:
+        delimiter = "\t" if ".tsv" in endings else ","
+        write = partial(_write_gzip if last == ".gz" else _write_text, columns, delimiter, chunks)
+    replace_files({path: write})
+
+
+def write_npy(path: Path, width: int, chunks: Iterable[np.ndarray]) -> None:
+    """Writes float32 arrays (rows, width) as one array of a .npy file. Its header, which counts the rows, is written last."""
+
+    def write(file: IO[bytes]) -> None:
+        rows = 0
+        _write_npy_header(file, (rows, width))
+        start = file.tell()
+        for chunk in chunks:
+            file.write(np.ascontiguousarray(chunk, np.float32))
+            rows += len(chunk)
+        file.seek(0)
+        _write_npy_header(file, (rows, width))
+        if file.tell() != start:  # numpy leaves room for any number of rows
+            raise FormatError(f"{path}: the header of {rows} rows does not fit; this is a bug")
+
+    replace_files({path: write})
+
+
+def _write_npy_header(file: IO[bytes], shape: tuple[int, int]) -> None:
+    npy.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
+
+
+def _write_text(columns: Sequence[str], delimiter: str, chunks: Chunks, file: IO[bytes]) -> None:
+    text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer.writerow(columns)
+    for rows in chunks:
+        writer.writerows(rows)
+    text.detach()  # flushes; the file stays open
+
+
+def _write_gzip(columns: Sequence[str], delimiter: str, chunks: Chunks, file: IO[bytes]) -> None:
+    """Without name and time in the header: equal tables are equal files."""
+    with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+        _write_text(columns, delimiter, chunks, packed)
+
+
+def _write_parquet(arrow: Any, columns: Sequence[str], numbers: frozenset[str], chunks: Chunks, file: IO[bytes]) -> None:
+    types = [arrow.float64() if name in numbers else arrow.string() for name in columns]
+    schema = arrow.schema(list(zip(columns, types, strict=True)))
+    with arrow.parquet.ParquetWriter(file, schema) as writer:
+        for rows in _joined(chunks, _ROW_GROUP):
+            by_column = zip(*rows, strict=True)
+            values = [
+                [float(text) if text else None for text in texts] if name in numbers else texts
+                for name, texts in zip(columns, by_column, strict=True)
+            ]
+            writer.write_table(arrow.table(values, schema=schema))
+
+
+def _joined(chunks: Chunks, size: int) -> Iterator[list[Sequence[str]]]:
+    """The same rows in chunks of this size at least, but for the last."""
+    kept: list[Sequence[str]] = []
+    for rows in chunks:
+        kept += rows
+        if len(kept) >= size:
+            yield kept
+            kept = []
+    if kept:
+        yield kept
+
+
+def _arrow(path: Path) -> Any:
+    try:
+        import_module("pyarrow.parquet")
+        return import_module("pyarrow")
+    except ImportError:
+        raise MissingDependencyError(f"writing {path} needs pyarrow: pip install pyarrow. Or name a .csv file") from None
