@@ -18,8 +18,7 @@ TRAINING = """\
 exit codes:
   0    all went well
   2    wrong usage or settings, or a file or run that is missing, unreadable or of something else
-  3    no answer: a run diverged, input or output fails (a full disk), or planegraph itself does;
-       of a sweep or a table: some run diverged, the others are complete
+  3    no answer: a run diverged (of several the others are complete), input or output fails (a full disk), or planegraph itself does
   130  stopped by Ctrl-C; what was trained is saved
   141  whoever read the output went away
   143  stopped by SIGTERM; what was trained is saved
