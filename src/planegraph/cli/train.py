@@ -75,7 +75,12 @@ def _add_molecules(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--metric", help="what chooses the epoch (default: rmse, rocauc or accuracy)")
     group.add_argument("--split", default="random", help="random, scaffold, or column:NAME with train, val, test (default: random)")
     group.add_argument("--folds", metavar="K", type=int, help="K splits, each molecule tested once")
-    group.add_argument("--ensemble", metavar="K", type=int, default=1, help="train K models that predict together")
+    group.add_argument(
+        "--ensemble",
+        metavar="K",
+        type=int,
+        help="train K models that predict together (default: 5 on small tables, 1 on large ones)",
+    )
     group.add_argument(
         "--from", dest="start", metavar="RUN", help="start from the models of this finished run, which may have other targets"
     )

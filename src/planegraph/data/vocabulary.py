@@ -1,8 +1,8 @@
 """The fixed vocabulary of molecular features: which category each label of an atom or bond becomes.
 
 Category 0 of every column is "other": whatever is not listed, so that a model can read any molecule. The vocabulary does not depend on the
-data; ``VERSION`` is kept with every model trained on it, and grows when a category changes its meaning. Atom map numbers are bookkeeping,
-not chemistry, and are no feature.
+data; ``VERSION`` is kept with every model trained on it, and grows when a category, or the scaling of descriptors, changes its meaning.
+Atom map numbers are bookkeeping, not chemistry, and are not features.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..molecules import ACCEPTS, ATOM_LABELS, BOND_LABELS, STEREO
 
-VERSION = 1
+VERSION = 2
 _STEREO = (0, *STEREO.values())
 _DATIVE = 17  # RDKit's number of the bond type
 

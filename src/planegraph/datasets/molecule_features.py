@@ -26,7 +26,6 @@ from .feature_checks import FeatureSizes
 NODE_FEATURES: FeatureSizes = ("categorical", sizes(ATOMS))
 EDGE_FEATURES: FeatureSizes = ("categorical", sizes(BONDS))
 _CHUNK = 64  # molecules of a worker's task: less than a second of descriptors
-_MOST = 5.0  # scaled descriptors are cut off here: a few have tails of many deviations
 
 
 class Featurized(NamedTuple):
@@ -40,7 +39,11 @@ class Featurized(NamedTuple):
 
 @dataclass(frozen=True)
 class Scaling:
-    """Names of RDKit's descriptors, and center and spread of each over the training molecules."""
+    """Names of RDKit's descriptors, and center and spread of each over the table that was trained on.
+
+    A descriptor becomes tanh(z / 2) of its number z of deviations from the center. Counts of rare fragments are many deviations away
+    wherever they are not 0, and without a bound they decide what the model says of molecules unlike those it was trained on.
+    """
 
     names: tuple[str, ...]
     center: tuple[float, ...]
@@ -56,10 +59,10 @@ class Scaling:
         )
 
     def __call__(self, names: Sequence[str], values: np.ndarray) -> np.ndarray:
-        """(molecules, names of the scaling) float32; what RDKit cannot compute is the mean, 0."""
+        """(molecules, names of the scaling) float32 between -1 and 1; what RDKit cannot compute is 0, the center."""
         columns = values[:, [names.index(name) for name in self.names]]
-        scaled = (columns - np.array(self.center)) / np.array(self.spread)
-        return np.where(np.isfinite(scaled), scaled, 0).clip(-_MOST, _MOST).astype(np.float32)
+        deviations = (columns - np.array(self.center)) / np.array(self.spread)
+        return np.tanh(np.where(np.isfinite(deviations), deviations, 0) / 2).astype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class Featurizer:
         """As plain values, for JSON.
 
         >>> Featurizer.from_dict(Featurizer(stereo=False).to_dict())
-        Featurizer(stereo=False, scaling=None, vocabulary=1)
+        Featurizer(stereo=False, scaling=None, vocabulary=2)
         """
         return asdict(self)
 
