@@ -8,7 +8,8 @@ A run is one tool, set, split and seed, and appends one line to results/chem.jso
 processor; runs that are there are skipped, so a benchmark can be interrupted and resumed.
 Regression is scored by the test RMSE in the file's units, classification by the test ROC-AUC. The tools:
 
-- ``planegraph``: ``planegraph train FILE`` without further settings; ``planegraph-5``: the same with ``--ensemble 5``.
+- ``planegraph``: ``planegraph train FILE`` without further settings, which trains five models on the smallest sets and one on the largest;
+  ``planegraph-1`` and ``planegraph-5``: the same with ``--ensemble 1`` and ``--ensemble 5``.
 - ``chemprop``: a directed message passing network, by its own command line and with its defaults: 50 epochs, the weights of the epoch with
   the lowest validation loss. The seed goes to ``--pytorch-seed`` and ``--data-seed``.
 - ``chemprop-matched``: the same with as many epochs as take the CPU time that planegraph took on the set, by the runs in the file.
@@ -213,12 +214,14 @@ def planegraph(job: Job, *options: str) -> np.ndarray:
             "--split",
             f"column:{job.split}",
             "--no-baselines",
+            "--workers",
+            "1",
             "-q",
             "--out",
             "run",
         ]
         train += ["--device", "cpu", "--set", f"train.seed={job.seed}", *options]
-        for command in (train, [*run, "predict", "run", table, "-o", out, "-q", "--device", "cpu"]):
+        for command in (train, [*run, "predict", "run", table, "-o", out, "-q", "--device", "cpu", "--workers", "1"]):
             done = subprocess.run(command, cwd=folder, env=os.environ | {"OMP_NUM_THREADS": "1"}, text=True, capture_output=True)
             if done.returncode not in (0, 1):  # 1: some rows could not be read
                 raise subprocess.CalledProcessError(done.returncode, command, done.stdout, done.stderr)
@@ -229,6 +232,7 @@ def planegraph(job: Job, *options: str) -> np.ndarray:
 
 TOOLS: dict[str, tuple[Callable[[SmallSet], Inputs], Callable[[Job], np.ndarray]]] = {
     "planegraph": (only_smiles, planegraph),
+    "planegraph-1": (only_smiles, lambda job: planegraph(job, "--ensemble", "1")),
     "planegraph-5": (only_smiles, lambda job: planegraph(job, "--ensemble", "5")),
     "lightgbm": (descriptors, lightgbm),
     "forest": (fingerprints, forest),
@@ -240,7 +244,7 @@ TOOLS: dict[str, tuple[Callable[[SmallSet], Inputs], Callable[[Job], np.ndarray]
 
 def tool_version(tool: str) -> str:
     """The package behind a tool and its version; of planegraph the commit, too."""
-    package = {"forest": "scikit-learn", "planegraph-5": "planegraph"}.get(tool, tool.split("-")[0])
+    package = "scikit-learn" if tool == "forest" else tool.split("-")[0]
     if package != "planegraph":
         return f"{package} {version(package)}"
     command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
