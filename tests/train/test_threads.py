@@ -1,4 +1,4 @@
-"""One thread on a CPU, unless somebody has chosen; the number is there again afterwards."""
+"""One thread for small batches on a CPU, unless somebody has chosen; the number is there again afterwards."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def four_cores(monkeypatch):
     torch.set_num_threads(before)
 
 
-def within(device: torch.device = CPU) -> int:
-    with cpu_threads(device):
+def within(device: torch.device = CPU, nodes: float = 1_500) -> int:
+    with cpu_threads(device, nodes):
         return torch.get_num_threads()
 
 
@@ -34,6 +34,11 @@ def test_pytorchs_own_number_becomes_one(default):
     torch.set_num_threads(default)
     assert within() == 1
     assert torch.get_num_threads() == default
+
+
+def test_large_batches_have_all_threads():
+    torch.set_num_threads(4)
+    assert within(nodes=25_000) == 4
 
 
 def test_a_number_of_the_user_stays():
@@ -55,6 +60,6 @@ def test_a_gpu_changes_nothing():
 
 def test_the_number_is_there_again_after_an_error():
     torch.set_num_threads(4)
-    with pytest.raises(KeyError), cpu_threads(CPU):
+    with pytest.raises(KeyError), cpu_threads(CPU, 1_500):
         raise KeyError
     assert torch.get_num_threads() == 4

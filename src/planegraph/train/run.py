@@ -41,7 +41,7 @@ from .machine import MACHINE, add_session, machine, read_sessions, session
 from .metrics import in_units
 from .report import write_reports
 from .resuming import check_facts, check_lanes, check_log, check_settings
-from .settings import RunSettings, save_settings
+from .settings import RunSettings, batch_size_for, save_settings
 from .signals import StopWish
 from .threads import cpu_threads
 
@@ -86,7 +86,7 @@ def train(
     with (
         joined(device) as world,
         _precision(settings.train.precision),
-        cpu_threads(device),
+        cpu_threads(device, _nodes_of_batch(task, settings)),
         _callbacks(callbacks, show, world) as called,
     ):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
@@ -141,6 +141,12 @@ def _train_all(
             results += _run_group(group, k, folder, wish, callbacks)
             spent.append((group.progress.seconds, {lane.target for lane in lanes}))
     return _summary_of_all(task, settings, results, spent, world.same(_made_on(folder, device)))
+
+
+def _nodes_of_batch(task: Task, settings: RunSettings) -> float:
+    """About how many nodes a batch of one lane has."""
+    nodes, graphs = task.dataset.tables.size("node"), max(len(task.dataset), 1)
+    return min(nodes, nodes / graphs * (settings.train.batch_size or batch_size_for(graphs)))
 
 
 def _callbacks(given: Sequence[Callback], show: bool, world: World) -> Callbacks:
