@@ -2,8 +2,8 @@
 
 Batches of molecules are small: the threads of an operation mostly wait for each other, and on a busy machine they wait for their turn. A
 training step of BasePlanE (width 64, 3 layers, 64 molecules of Lipophilicity) took 0.10 CPU seconds with one thread and 0.76 with two, one
-of 256 molecules 0.31 and 1.7, on two busy cores. The number of threads changes the rounding of sums, so it does not depend on timings: a run
-that is resumed has the same bits.
+of 256 molecules 0.31 and 1.7, on two busy cores. The number of threads changes the rounding of sums, so it does not depend on timings: a
+resumed run has the same bits.
 
 ``OMP_NUM_THREADS``, ``MKL_NUM_THREADS`` and ``torch.set_num_threads`` are respected.
 """
