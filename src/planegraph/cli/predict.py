@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING
 from ..errors import PlanegraphError
 from .device import add_device, check_device
 from .formats import UsageError
-from .messages import complain
+from .messages import complain, printable
 
 if TYPE_CHECKING:
     from ..predict import Predictor
+
+_UNUSABLE = (PlanegraphError, FileNotFoundError, IsADirectoryError)  # wrong input; other OSErrors are trouble with the disk
 
 
 def add_parsers(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -49,7 +51,7 @@ def run_predict(args: argparse.Namespace) -> int:
         predictor = _predictor(args)
         with Progress("predicting", None, "rows", show=False if args.quiet else None) as bar:
             counts = predict_file(predictor, args.file, args.out, args.smiles, bar.add)
-    except PlanegraphError as error:
+    except _UNUSABLE as error:
         raise UsageError(str(error)) from None
     seconds = time.perf_counter() - begin
     sys.stdout.write(f"{counts.rows:,} rows in {seconds:.1f} s, written to {args.out}\n")
@@ -63,13 +65,13 @@ def run_evaluate(args: argparse.Namespace) -> int:
     try:
         predictor = _predictor(args)
         found = evaluate_file(predictor, args.file, args.smiles)
-    except PlanegraphError as error:
+    except _UNUSABLE as error:
         raise UsageError(str(error)) from None
     titles = metrics_of(predictor.schema.kind)
     for target, values in found.figures.items():
         for name, value in values.items():
             text = "undefined" if math.isnan(value) else f"{value:.4g}"
-            sys.stdout.write(f"{target}\t{titles[name].title}\t{text}\n")
+            sys.stdout.write(printable(f"{target}\t{titles[name].title}\t{text}\n"))
     return _of_problems(found.counts.problems, "planegraph predict says why")
 
 
@@ -78,18 +80,19 @@ def run_embed(args: argparse.Namespace) -> int:
 
     from ..data.format import replace_files
     from ..datasets.molecule_files import open_table
-    from ..predict.files import smiles_column
+    from ..predict.files import check_output, smiles_column
 
     try:
         predictor = _predictor(args)
         table = open_table(args.file)
+        check_output(args.out, args.file)
         column = smiles_column(table, predictor, args.smiles)
         parts, problems = [], 0
         for chunk in table.chunks(2048):
             rows, wrong = predictor.embed(chunk.values[column])
             parts.append(rows)
             problems += len({**wrong, **chunk.problems})
-    except PlanegraphError as error:
+    except _UNUSABLE as error:
         raise UsageError(str(error)) from None
     found = np.concatenate(parts) if parts else np.empty((0, 0), np.float32)
     replace_files({Path(args.out): lambda file: np.save(file, found)})

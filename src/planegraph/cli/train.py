@@ -14,7 +14,7 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from .device import add_device, check_device
 from .formats import UsageError
-from .messages import complain
+from .messages import complain, printable
 from .overrides import add_overrides
 
 if TYPE_CHECKING:
@@ -124,15 +124,15 @@ def _run_molecules(args: argparse.Namespace) -> int:
     options = MoleculeOptions(args.smiles, targets, kind, args.metric, args.split, args.folds, not args.no_stereo, args.descriptors)
     try:
         found = read_molecule_task(args.task, options)
-    except FileNotFoundError:
-        raise UsageError(f"{args.task}: there is no such file") from None
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise UsageError(str(error)) from None
     for note in found.notes:
         complain(note)
     settings = molecule_settings(found, options.to_dict(), args.ensemble, args.overrides)
     shown = {"show": not args.quiet, "tensorboard": args.tensorboard}
     result = train_molecules(found, settings, out, device=args.device, baselines=not args.no_baselines, **shown)
     if first_process():
-        sys.stdout.write(molecule_summary(result, out) + _report(out))
+        sys.stdout.write(printable(molecule_summary(result, out) + _report(out)))
     if found.skipped:
         complain(f"{len(found.skipped):,} rows were skipped: {os.path.join(out, SKIPPED)} says which, and why")
     return 0
@@ -153,7 +153,8 @@ def molecule_summary(result: dict[str, Any], out: str) -> str:
         interval = ensemble.get("intervals", {}).get(target, {})
         if interval.get("half_width") is not None:
             share, covered = interval["coverage"], interval["test_coverage"]
-            lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}, which cover {covered:.0%} of test")
+            of_test = "" if covered is None else f", which cover {covered:.0%} of test"
+            lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}{of_test}")
         if baselines and "skipped" not in baselines:
             lines.append(f"{target}, {titles[result['metric']].title} {_of_baselines(baselines, target, result['metric'])}")
     if "skipped" in baselines:

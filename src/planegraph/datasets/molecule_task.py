@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from os import PathLike, fspath
@@ -23,7 +24,7 @@ from ..decompose import planar_mask
 from ..errors import FormatError, PlanegraphError
 from .metrics import metrics_of
 from .molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
-from .molecule_files import MoleculeTable, find_smiles_column, guess_kind, open_table, read_targets
+from .molecule_files import MoleculeTable, find_smiles_column, guess_kind, open_table, read_targets, require_column
 from .molecule_splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 from .task import Split, Task
 
@@ -32,6 +33,8 @@ LOSSES = {"regression": "mse", "binary": "bce", "multiclass": "ce"}
 METRICS = {"regression": "rmse", "binary": "rocauc", "multiclass": "accuracy"}
 SMALL = 5_000
 """Up to so many molecules RDKit's descriptors are read, too, unless said otherwise: there they help, and cost little."""
+
+_LEAST_SPREAD, _LEAST_SHARE = 1e-18, 1e-5  # of a target's values; the latter of their mean, which has seven digits
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,9 @@ class MoleculeOptions:
     def __post_init__(self) -> None:
         if self.targets is not None:
             object.__setattr__(self, "targets", (self.targets,) if isinstance(self.targets, str) else tuple(self.targets))
+        for name, count in Counter(self.targets).items():
+            if count > 1:
+                raise PlanegraphError(f"each target is named once; found {name!r} {count} times")
         if self.split not in ("random", "scaffold") and not self.split.startswith("column:"):
             raise PlanegraphError(f"split must be random, scaffold or column:NAME; found {self.split!r}")
         if self.folds is not None and self.split.startswith("column:"):
@@ -139,10 +145,13 @@ def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | Non
     kept = kept[found.positions]
     if not len(kept):
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
+    for k in np.flatnonzero(np.isnan(y[kept]).all(0)):
+        raise FormatError(f"{path}: no molecule that can be read has a value in column {columns.targets[k]!r}; {_first(skipped)}")
     kind = options.kind or _kind_of(y[kept], columns.targets)
     dataset, featurizer, notes = _with_descriptors(found.dataset, smiles, kept, options)
     classes, targets = _targets(kind, y[kept], columns, path)
-    splits = _splits(options, [smiles[i] for i in kept], None if columns.parts is None else [columns.parts[i] for i in kept])
+    splits = _splits(options, columns, kept, path)
+    notes += _check_taught(y[kept], splits, columns.targets, classes, fspath(path))
     trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
     seen = seen_categories(dataset, trained_on)
     task = _task(Path(fspath(path)).name, dataset, targets, kind, splits, options, columns.targets, classes, seen)
@@ -169,8 +178,8 @@ def _read(table: MoleculeTable, options: MoleculeOptions) -> _Columns:
     """All columns that are needed; rows without a target are skipped here, those without a molecule later."""
     smiles_column = find_smiles_column(table, options.smiles)
     split = options.split.removeprefix("column:") if options.split.startswith("column:") else None
-    for name in filter(None, (*(options.targets or ()), split)):
-        _require_column(table, name)
+    for name in (*(options.targets or ()), *([] if split is None else [split])):
+        require_column(table, name)
     targets = options.targets or _find_targets(table, smiles_column, split)
     rows, smiles, values, parts = [], [], [], []
     for chunk in table.chunks():
@@ -193,29 +202,23 @@ def _read(table: MoleculeTable, options: MoleculeOptions) -> _Columns:
     return _Columns(smiles_column, tuple(targets), numbers, smiles, y, parts if split else None, kept, skipped)
 
 
-def _require_column(table: MoleculeTable, name: str) -> None:
-    if name not in table.columns:
-        raise FormatError(f"{table.path} has no column {name!r}; its columns are {', '.join(table.columns)}")
-
-
 def _find_targets(table: MoleculeTable, smiles_column: str, split: str | None) -> tuple[str, ...]:
     """The only column that holds nothing but numbers; an error that lists all such columns if there are several, or none."""
-    numeric = {name for name in table.columns if name not in (smiles_column, split)}
+    found = [name for name in table.columns if name not in (smiles_column, split)]
+    reasons = []
     for chunk in table.chunks():
-        for name in list(numeric):
+        for name in list(found):
             try:
-                read_targets(chunk.values[name])
-            except FormatError:
-                numeric.discard(name)
-    found = [name for name in table.columns if name in numeric]
+                read_targets(chunk.values[name], name, chunk.numbers)
+            except FormatError as error:
+                found.remove(name)
+                reasons.append(str(error))
     if len(found) == 1:
         return (found[0],)
-    which = (
-        f"several columns hold numbers: {', '.join(found)}"
-        if found
-        else f"no column holds numbers only: {', '.join(table.columns)}"
-    )
-    raise FormatError(f"{table.path}: {which}. Name the ones to learn: --targets {','.join(found) or 'NAME'}")
+    if not found:
+        why = "; ".join(reasons[:3]) or f"the only columns are {', '.join(map(repr, table.columns))}"
+        raise FormatError(f"{table.path}: no column holds numbers only, so there is no target. {why}")
+    raise FormatError(f"{table.path}: several columns hold numbers. Name the ones to learn: --targets {','.join(found)}")
 
 
 def _kind_of(y: np.ndarray, targets: Sequence[str]) -> Kind:
@@ -253,27 +256,37 @@ def _with_descriptors(
 def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """The text of each class of a multiclass target, and y as the task has it but for its units."""
     if kind == "regression":
+        for k, name in enumerate(columns.targets):
+            _require_spread(y[:, k], f"{path}, column {name!r}")
         return (), y
     if kind == "binary":
         bad = ~np.isnan(y) & (y != 0) & (y != 1)
         if bad.any():
             row, column = np.argwhere(bad)[0]
             name = columns.targets[column]
-            raise FormatError(f"{path}, column {name}: a binary target is 0 or 1; found {y[row, column]:g}")
+            raise FormatError(f"{path}, column {name!r}: a binary target is 0 or 1; found {y[row, column]:g}")
         for k, name in enumerate(columns.targets):
-            _require_two_values(y[:, k], name)
+            _require_spread(y[:, k], f"{path}, column {name!r}")
         return (), y
     if len(columns.targets) > 1:
         raise PlanegraphError(f"a multiclass task has one target; found {', '.join(columns.targets)}")
     found, numbers = np.unique(y[:, 0], return_inverse=True)
     if len(found) < 2:
-        raise FormatError(f"{path}, column {columns.targets[0]}: all rows have the class {found[0]:g}; there is nothing to learn")
+        raise FormatError(f"{path}, column {columns.targets[0]!r}: all rows have the class {found[0]:g}; there is nothing to learn")
     return tuple(f"{value:g}" for value in found), numbers
 
 
-def _splits(options: MoleculeOptions, smiles: Sequence[str], parts: list[str] | None) -> Split | list[Split]:
-    if parts is not None:
-        return column_split(parts, options.seed)
+def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, path: Any) -> Split | list[Split]:
+    try:
+        if columns.parts is not None:
+            return column_split([columns.parts[i] for i in kept], options.seed, columns.rows[kept].tolist())
+        return _drawn_splits(options, [columns.smiles[i] for i in kept])
+    except PlanegraphError as error:
+        where = "" if columns.parts is None else f", column {options.split.removeprefix('column:')!r}"
+        raise FormatError(f"{path}{where}: {error}") from None
+
+
+def _drawn_splits(options: MoleculeOptions, smiles: Sequence[str]) -> Split | list[Split]:
     if options.folds is not None:
         return folds(scaffolds(smiles) if options.split == "scaffold" else len(smiles), options.folds, options.seed)
     return scaffold_split(smiles, options.seed) if options.split == "scaffold" else random_split(len(smiles), options.seed)
@@ -292,7 +305,7 @@ def _task(
 ) -> Task:
     units, missing = None, kind != "multiclass" and bool(np.isnan(y).any())
     if kind == "regression":
-        units = tuple(_unit(y[:, k], target) for k, target in enumerate(targets))
+        units = tuple(zip(np.nanmean(y, 0).tolist(), np.nanstd(y, 0).tolist(), strict=True))
         y = (y - np.array(units)[:, 0]) / np.array(units)[:, 1]
     metric = options.metric or METRICS[kind]
     if metric not in metrics_of(kind):
@@ -315,17 +328,32 @@ def _task(
     )
 
 
-def _unit(values: np.ndarray, target: str) -> tuple[float, float]:
-    """Mean and deviation of what was measured."""
-    _require_two_values(values, target)
+def _require_spread(values: np.ndarray, where: str) -> None:
+    """Values that differ, and by enough for the single precision that models compute in."""
     values = values[~np.isnan(values)]
-    return float(values.mean()), float(values.std())
+    if (values == values[0]).all():
+        raise FormatError(f"{where}: all values are {values[0]:g}; there is nothing to learn")
+    mean, spread = values.mean(), values.std()
+    if spread < max(_LEAST_SPREAD, _LEAST_SHARE * abs(mean)):
+        raise FormatError(
+            f"{where}: the values differ too little for single precision, mean {mean:g} and deviation {spread:g}. Subtract a constant, "
+            "or give the column in another unit"
+        )
 
 
-def _require_two_values(values: np.ndarray, target: str) -> None:
-    found = np.unique(values[~np.isnan(values)])
-    if len(found) == 1:
-        raise FormatError(f"column {target}: all values are {found[0]:g}; there is nothing to learn")
+def _check_taught(
+    y: np.ndarray, splits: Split | list[Split], targets: tuple[str, ...], classes: tuple[str, ...], where: str
+) -> list[str]:
+    """Notes on targets with one value, or none, in a training part, and on classes that it lacks; FormatError if no target has two."""
+    parts = [y[split["train"]] for split in ([splits] if isinstance(splits, Mapping) else splits)]
+    names = [name for k, name in enumerate(targets) if any(len(np.unique(part[~np.isnan(part[:, k]), k])) < 2 for part in parts)]
+    if len(names) == len(targets):
+        raise FormatError(f"{where}: {' and '.join(names)} has no two different values in the training part. Choose another split")
+    notes = [f"{name} has no two different values in the training part: its predictions mean nothing" for name in names]
+    if not classes:
+        return notes
+    untaught = sorted({value for part in parts for value in np.setdiff1d(y, part).tolist()})
+    return [*notes, *(f"class {value:g} has no molecule in the training part: it is never predicted" for value in untaught)]
 
 
 # ---- what people are told -----------------------------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 
 from ..datasets.metrics import figures_by_name
-from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets
+from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets, require_column
 from ..errors import FormatError
 from .predictor import Predictions, Predictor
 
@@ -55,6 +55,7 @@ def predict_file(
             f"{table.path} already has the column {', '.join(taken)}, which predictions are written to; rename it there"
         )
     rows, problems = 0, 0
+    check_output(target, source)
     with _replacing(Path(fspath(target))) as file:
         writer = csv.writer(file, delimiter="\t" if ".tsv" in Path(fspath(target)).suffixes else ",", lineterminator="\n")
         writer.writerow([*table.columns, *new])
@@ -68,6 +69,17 @@ def predict_file(
             if progress is not None:
                 progress(len(chunk))
     return Counts(rows, problems)
+
+
+def check_output(target: str | PathLike[str], source: str | PathLike[str]) -> None:
+    """FormatError unless a new file can take this place, before hours are spent on what to write there."""
+    path = Path(fspath(target))
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}; name a file to write")
+    if not path.parent.is_dir():
+        raise FormatError(f"{path} cannot be written: there is no folder {path.parent}")
+    if path.exists() and path.samefile(source):
+        raise FormatError(f"{path} is the table that is read; write to another file")
 
 
 def smiles_column(table: MoleculeTable, predictor: Predictor, named: str | None) -> str:
@@ -124,9 +136,8 @@ def evaluate_file(predictor: Predictor, source: str | PathLike[str], smiles: str
     """Compares predictions with the targets that the file has."""
     table = open_table(source)
     column, schema = smiles_column(table, predictor, smiles), predictor.schema
-    missing = [name for name in schema.targets if name not in table.columns]
-    if missing:
-        raise FormatError(f"{table.path} lacks the target {', '.join(missing)}; its columns are {', '.join(table.columns)}")
+    for name in schema.targets:
+        require_column(table, name)
     true, predicted, rows, problems = [], [], 0, 0
     for chunk in table.chunks(_ROWS):
         found = predictor(chunk.values[column])
@@ -161,10 +172,14 @@ def _replacing(path: Path) -> Iterator[TextIO]:
     """A text file, gzipped if its name says so, that takes its place when it is complete."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
-        opened: Any = gzip.open(partial, "wb", compresslevel=6) if path.suffix == ".gz" else open(partial, "wb")  # noqa: SIM115
+        opened: Any = gzip.open(partial, "wb", compresslevel=6) if path.suffix.lower() == ".gz" else open(partial, "wb")  # noqa: SIM115
         with opened as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
             yield file
             file.flush()
         os.replace(partial, path)
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, str(partial)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from None
     finally:
         partial.unlink(missing_ok=True)

@@ -25,9 +25,10 @@ from ..datasets.molecule_task import MoleculeSchema
 from ..errors import FormatError
 from ..nn import GraphModel
 from ..train.distributed import chosen_device
+from ..train.lanes import lane_name
 from ..train.metrics import probabilities
 from ..train.models import MODELS
-from ..train.molecules import SCHEMA
+from ..train.molecules import SCHEMA, schema_checksum
 
 _BATCH = 256
 
@@ -60,13 +61,14 @@ class Predictor:
         """Reads a run's models; FormatError, which names the file, if one is missing or damaged."""
         root, device = Path(fspath(folder)), chosen_device(device)
         schema, result = _schema(root), _json(root / "result.json", "the run is not finished: run planegraph train again")
-        model_class = MODELS.get(result.get("model_class", ""))
-        paths = sorted(root.glob("models/*/model.safetensors"))
-        if model_class is None or not paths:
-            raise FormatError(f"{root} holds no models: models/*/model.safetensors is missing")
-        models = [model_class.from_pretrained(path.parent).to(device) for path in paths]
-        intervals = result.get("ensemble", {}).get("intervals", {})
-        widths = [intervals.get(name, {}).get("half_width") for name in schema.targets]
+        try:
+            model_class = MODELS[result["model_class"]]
+            names = [lane_name(lane["seed"], lane["fold"]) for lane in result["lanes"]]
+            intervals = result["ensemble"].get("intervals", {})
+            widths = [intervals.get(name, {}).get("half_width") for name in schema.targets]
+        except (AttributeError, KeyError, TypeError) as error:
+            raise FormatError(f"{root / 'result.json'} is damaged: {error!r}. Remove it, and run planegraph train again") from None
+        models = [model_class.from_pretrained(root / "models" / name).to(device) for name in names]
         return cls(schema, models, widths, device)
 
     @property
@@ -126,17 +128,20 @@ def model_outputs(model: GraphModel, dataset: PackedDataset, device: torch.devic
 
 def _schema(root: Path) -> MoleculeSchema:
     path = root / SCHEMA
-    values = _json(path, "it is a folder that planegraph train FILE made which predicts molecules")
+    values = _json(path, "name the folder of a run on a table of molecules; if it was interrupted, run planegraph train again")
+    wanted, values = values.get("crc32"), {name: value for name, value in values.items() if name != "crc32"}
+    if wanted not in (None, found := schema_checksum(values)):  # those of earlier versions have none
+        raise FormatError(f"{path} is damaged: its checksum is {found}, not {wanted}. Run planegraph train again, which writes it")
     try:
         return MoleculeSchema.from_dict(values)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}") from None
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path} is damaged: {error!r}. Run planegraph train again, which writes it") from None
 
 
 def _json(path: Path, advice: str) -> Mapping[str, Any]:
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         raise FormatError(f"{path} is missing; {advice}") from None
     except ValueError as error:
         raise FormatError(f"{path} is damaged: {error}") from None

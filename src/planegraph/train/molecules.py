@@ -11,6 +11,7 @@ import csv
 import io
 import json
 import sys
+import zlib
 from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -24,7 +25,6 @@ from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
 from .ensemble import Folds, read_folds, summarise_ensemble
-from .loop import CHECKPOINT
 from .run import train
 from .settings import RunSettings
 
@@ -69,8 +69,7 @@ def train_molecules(
     Under torchrun the first process does this, and only its result has them.
     """
     folder = Path(fspath(out))
-    resume = (folder / CHECKPOINT).exists()
-    result = train(found.task, settings, folder, resume=resume, show=show, device=device, tensorboard=tensorboard)
+    result = train(found.task, settings, folder, resume=True, show=show, device=device, tensorboard=tensorboard)
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():
@@ -114,6 +113,11 @@ def predictions_csv(found: MoleculeTask, folds: Folds) -> str:
     return out.getvalue()
 
 
+def schema_checksum(values: Mapping[str, Any]) -> int:
+    """The CRC-32 of a schema, by which a damaged file is known: a wrong digit in it would make wrong predictions."""
+    return zlib.crc32(json.dumps(values, sort_keys=True).encode())
+
+
 def _text(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.7g}"
 
@@ -123,4 +127,5 @@ def _json(values: Mapping[str, Any]) -> str:
 
 
 def _schema(found: MoleculeTask) -> str:
-    return json.dumps(found.schema.to_dict(), indent=1) + "\n"
+    values = found.schema.to_dict()
+    return json.dumps(values | {"crc32": schema_checksum(values)}, indent=1) + "\n"
