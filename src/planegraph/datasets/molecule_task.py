@@ -380,4 +380,4 @@ def _shared(task: Task, molecules: GraphBatch) -> list[str]:
 
 
 def _first(skipped: Sequence[Skipped]) -> str:
-    return f"row {skipped[0].row}: {skipped[0].reason}" if skipped else "there are no rows"
+    return f"row {min(skipped).row}: {min(skipped).reason}" if skipped else "there are no rows"

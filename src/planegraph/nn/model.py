@@ -230,12 +230,12 @@ class GraphModel(nn.Module):
             raise FormatError(f"{file} is missing: there is no saved model") from None
         except Exception as error:  # the library raises errors of its own for damaged files
             raise FormatError(f"{file} does not hold a saved model: {error}") from error
-        if wanted not in (None, found := f"{tensors_checksum(state, told[_SETTINGS]):08x}"):
-            raise FormatError(f"{file} is damaged: its checksum is {found}, not {wanted}. Put a copy in its place")
         if version != FORMAT:
             raise FormatError(
                 f"{file} has format {version}; this planegraph reads {FORMAT}. Train the model again, or use the version that wrote it"
             )
+        if wanted not in (None, found := f"{tensors_checksum(state, told[_SETTINGS]):08x}"):
+            raise FormatError(f"{file} is damaged: its checksum is {found}, not {wanted}. Put a copy in its place")
         if name != cls.__name__:
             raise FormatError(f"{file} is a {name}; use {name}.from_pretrained")
         try:
