@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+import warnings
+
 import numpy as np
 import pytest
 
@@ -13,6 +16,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 import planegraph as pg
 from planegraph.errors import FormatError, InvalidGraphError, PlanegraphError
@@ -81,8 +87,83 @@ def test_parameters_clones_and_unfitted():
     copy = clone(model)
     assert copy.get_params() == model.get_params()
     assert copy.set_params(layers=2).layers == 2
-    with pytest.raises(NotFittedError):
-        model.predict([pg.families.cycle(3)])
+    assert clone(pickle.loads(pickle.dumps(model))).get_params() == model.get_params()
+    for unfitted in (model, PlanEClassifier()):
+        for method in ("predict", "predict_proba", "score", "save"):
+            if hasattr(unfitted, method):
+                with pytest.raises(NotFittedError):
+                    getattr(unfitted, method)(*[[pg.families.cycle(3)], [1]][: 2 if method == "score" else 1])
+
+
+def test_a_column_of_a_table():
+    """Columns come as arrays of shape (n, 1), and as objects with ``to_numpy``, whose items are the names of the columns."""
+    graphs, y = cycles()
+    column = np.empty((len(graphs), 1), object)
+    column[:, 0] = graphs
+
+    class Frame(list):
+        def to_numpy(self):
+            return column
+
+    expected = PlanERegressor(**QUICK).fit(graphs, y).predict(graphs)
+    for X in (column, column[:, 0], Frame(["graph"])):
+        assert np.array_equal(PlanERegressor(**QUICK).fit(X, y).predict(X), expected)
+
+
+# ---- scikit-learn's own checks ----------------------------------------------------------------------------------------------
+
+
+class ReadsRows:
+    """scikit-learn's checks feed rows of numbers: here each row is a path whose nodes have the numbers as labels.
+
+    Input is validated as scikit-learn does it, so that what is checked are parameters, state, shapes, dtypes, pickling and errors.
+    """
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.string = True, False
+        tags.no_validation = tags.non_deterministic = False
+        (tags.regressor_tags or tags.classifier_tags).poor_score = True  # one epoch
+        return tags
+
+    def fit(self, X, y):
+        X, y = validate_data(self, X, y)
+        return super().fit(paths(X), y)
+
+    def _outputs(self, X):
+        check_is_fitted(self)
+        return super()._outputs(paths(validate_data(self, X, reset=False)))
+
+
+class RowRegressor(ReadsRows, PlanERegressor):
+    pass
+
+
+class RowClassifier(ReadsRows, PlanEClassifier):
+    pass
+
+
+def paths(X: np.ndarray) -> list[pg.Graph]:
+    """A path for each row; its nodes have the numbers and their positions."""
+    steps = [(i, i + 1) for i in range(X.shape[1] - 1)]
+    place = np.arange(X.shape[1])
+    return [pg.Graph(len(row), steps, node_labels=np.stack([row, place], 1).astype(np.float64)) for row in X]
+
+
+@parametrize_with_checks([estimator(hidden=4, layers=1, epochs=1, device="cpu") for estimator in (RowRegressor, RowClassifier)])
+def test_checks_of_scikit_learn(estimator, check):
+    """All of them, without expected failures."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)
+
+
+def test_what_the_tags_say():
+    """Rows of numbers are no graphs, so ``check_estimator`` runs on the estimators themselves only what needs no data."""
+    for model in (PlanERegressor(), PlanEClassifier()):
+        tags = get_tags(model)
+        assert (tags.input_tags.two_d_array, tags.input_tags.string, tags.no_validation) == (False, True, True)
+        assert not hasattr(model, "n_features_in_")
 
 
 def test_the_same_state_gives_the_same_model():
@@ -115,12 +196,14 @@ def test_bad_input():
         PlanERegressor(**QUICK).fit(graphs[:3], y[:3])
     with pytest.raises(ValueError, match="finite numbers"):
         PlanERegressor(**QUICK).fit(graphs, np.where(y > 3, np.nan, y))
-    with pytest.raises(ValueError, match="two classes at least; found a"):
+    with pytest.raises(ValueError, match="two classes at least; found one class, a"):
         PlanEClassifier(**QUICK).fit(graphs, ["a"] * 10)
     with pytest.raises(InvalidGraphError, match="X must be of one kind; found graph, smiles"):
         PlanERegressor(**QUICK).fit([*graphs[:9], "C"], y)
     with pytest.raises(InvalidGraphError, match="X is a list of SMILES or graphs; found str"):
         PlanERegressor(**QUICK).fit("CCO", y)
+    with pytest.raises(InvalidGraphError, match=r"one column of SMILES or graphs; found an array of shape \(10, 3\)"):
+        PlanERegressor(**QUICK).fit(np.zeros((10, 3)), y)
     with pytest.raises(PlanegraphError, match="found int"):
         PlanERegressor(**QUICK).fit([1] * 10, y)
     with pytest.raises(ValueError, match="validation is a share"):

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import gzip
 import random
+from collections import Counter
+from hashlib import sha256
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -121,6 +124,78 @@ def test_codes_and_canonical_smiles_agree_on_all(name, stereo, data_root):
 def test_stereochemistry(smiles, other, equal):
     assert pg.is_isomorphic(*(pg.Graph.from_smiles(s) for s in (smiles, other))) == equal
     assert equal == (Chem.CanonSmiles(smiles) == Chem.CanonSmiles(other))
+
+
+ISOMERS = {  # how many stereoisomers there are, as textbooks count them
+    "tartaric acid": ("OC(=O)C(O)C(O)C(=O)O", 3),
+    "trihydroxyglutaric acid": ("OC(=O)C(O)C(O)C(O)C(=O)O", 4),  # its middle is r or s where the ends differ
+    "hexitols": ("OCC(O)C(O)C(O)C(O)CO", 10),
+    "inositol": ("OC1C(O)C(O)C(O)C(O)C1O", 9),
+    "1,4-dimethylcyclohexane": ("CC1CCC(C)CC1", 2),
+    "1,2,3,4-tetramethylcyclobutane": ("CC1C(C)C(C)C1C", 4),
+    "decalin": ("C1CCC2CCCCC2C1", 2),
+    "2,4-hexadiene": ("CC=CC=CC", 3),
+    "hepta-2,5-dien-4-ol": ("CC=CC(O)C=CC", 4),  # a centre between E and Z
+    "an oxime": ("CC(=NO)CC", 2),
+    "a sulfoxide": ("CS(=O)CC", 2),
+    "cyclooctene": ("C1CCCC=CCC1", 2),
+    "cyclohexene": ("C1CCC=CC1", 1),  # small rings have no E
+    "an allene": ("CC=C=CC", 1),  # two, with the axis, which RDKit does not read
+    "a spiro axis": ("CC1CC2(C1)CC(C)C2", 1),  # the same
+    "an alkylidene axis": ("CC=C1CCC(C)CC1", 1),  # the same
+}
+
+
+def all_isomers(smiles: str) -> list:
+    """Every centre and double bond both ways, as RDKit reads them from its SMILES."""
+    mol, tags = Chem.MolFromSmiles(smiles), Chem.ChiralType
+    centres = [a.GetIdx() for a in mol.GetAtoms() if a.GetTotalNumHs() < 2 and a.GetTotalDegree() + (a.GetSymbol() == "S") == 4]
+    doubles = [b.GetIdx() for b in mol.GetBonds() if str(b.GetBondType()) == "DOUBLE"]
+    found = []
+    for ways in product((False, True), repeat=len(centres) + len(doubles)):
+        isomer = Chem.Mol(mol)
+        for i, way in zip(centres, ways, strict=False):
+            isomer.GetAtomWithIdx(i).SetChiralTag(tags.CHI_TETRAHEDRAL_CW if way else tags.CHI_TETRAHEDRAL_CCW)
+        for i, way in zip(doubles, ways[len(centres) :], strict=True):
+            bond = isomer.GetBondWithIdx(i)
+            ends = [next((n.GetIdx() for n in a.GetNeighbors() if n.GetIdx() != b.GetIdx()), None) for a, b in both_ways(bond)]
+            if None not in ends:
+                bond.SetStereoAtoms(*ends)
+                bond.SetStereo(Chem.BondStereo.STEREOCIS if way else Chem.BondStereo.STEREOTRANS)
+        found.append(Chem.MolFromSmiles(Chem.MolToSmiles(isomer)))
+    return found
+
+
+def both_ways(bond) -> list:
+    a, b = bond.GetBeginAtom(), bond.GetEndAtom()
+    return [(a, b), (b, a)]
+
+
+@pytest.mark.parametrize("name", ISOMERS)
+def test_counts_of_isomers(name):
+    smiles, count = ISOMERS[name]
+    isomers = all_isomers(smiles)
+    names = [canonical_smiles(isomer, True) for isomer in isomers]
+    codes = pg.canonical_codes(pg.GraphBatch.from_graphs([pg.Graph.from_rdkit(isomer) for isomer in isomers]))
+    assert assert_same_classes(names, codes) == count
+
+
+@pytest.mark.slow
+def test_equal_molecules_of_zinc_and_molhiv(data_root):
+    """All 290,575 molecules that RDKit reads: the pairs that are equal by code are those that are equal by SMILES. Some ten minutes."""
+    rows = [s for name in ("zinc full", "molhiv") for s in read_smiles(data_root / FILES[name], 10**6, 0)]
+    names, codes = {True: [], False: []}, {True: [], False: []}
+    with rdBase.BlockLogs():
+        for start in range(0, len(rows), 5000):
+            mols = [mol for mol in map(Chem.MolFromSmiles, rows[start : start + 5000]) if mol is not None]
+            for stereo in (True, False):
+                names[stereo] += [canonical_smiles(mol, stereo) for mol in mols]
+                graphs = [pg.Graph.from_rdkit(mol, stereo) for mol in mols]
+                codes[stereo] += [sha256(code).digest() for code in pg.canonical_codes(pg.GraphBatch.from_graphs(graphs))]
+    assert (len(rows), len(names[True])) == (290_582, 290_575)
+    for stereo, classes, pairs in ((True, 290_501, 74), (False, 288_753, 1829)):
+        assert assert_same_classes(names[stereo], codes[stereo]) == classes
+        assert sum(count * (count - 1) // 2 for count in Counter(codes[stereo]).values()) == pairs
 
 
 def test_descriptors_are_our_own():

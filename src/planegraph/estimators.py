@@ -91,7 +91,7 @@ class PlanEEstimator(BaseEstimator):
     def _fit(self, data: _Data, y: np.ndarray, kind: str) -> Self:
         graphs = data.graphs
         if len(graphs) < 4:
-            raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found {len(graphs)}")
+            raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found n_samples={len(graphs)}")
         self.kind_, self.featurizer_ = _kind_of(graphs), None
         dataset = self._first_packing(graphs)
         train_ids, val = self._parts(len(dataset))
@@ -270,7 +270,8 @@ class PlanEClassifier(ClassifierMixin, PlanEEstimator):
             raise ValueError(f"y must have a label for each graph; found shape {y.shape}")
         self.classes_ = unique_labels(y)
         if len(self.classes_) < 2:
-            raise ValueError(f"y must have two classes at least; found {', '.join(map(str, self.classes_)) or 'none'}")
+            found = f"one class, {self.classes_[0]}" if len(self.classes_) else "none"
+            raise ValueError(f"y must have two classes at least; found {found}")
         numbers = np.searchsorted(self.classes_, y)
         return self._fit(data, numbers, "binary" if len(self.classes_) == 2 else "multiclass")
 
@@ -281,7 +282,8 @@ class PlanEClassifier(ClassifierMixin, PlanEEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable class of each graph."""
-        return self.classes_[self.predict_proba(X).argmax(1)]
+        best = self.predict_proba(X).argmax(1)
+        return self.classes_[best]
 
     def _more(self) -> dict[str, Any]:
         return {"classes": self.classes_.tolist()}
@@ -320,7 +322,13 @@ class _Data(NamedTuple):
 def _as_list(X: Any) -> list[Any]:
     if isinstance(X, str | Graph) or not hasattr(X, "__len__"):
         raise InvalidGraphError(f"X is a list of SMILES or graphs; found {type(X).__name__}")
-    found = np.asarray(X, object).reshape(-1).tolist() if isinstance(X, np.ndarray) else list(X)
+    if hasattr(X, "to_numpy"):  # a table of pandas or polars, whose items would be the names of its columns
+        X = X.to_numpy()
+    if isinstance(X, np.ndarray):
+        if X.ndim != 1 and X.shape[1:] != (1,):
+            raise InvalidGraphError(f"X is a list or one column of SMILES or graphs; found an array of shape {X.shape}")
+        X = X.reshape(-1).tolist()
+    found = list(X)
     return [str(item) if isinstance(item, np.str_) else item for item in found]
 
 

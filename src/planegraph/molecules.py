@@ -29,6 +29,8 @@ STEREO = {name: k for k, name in enumerate(("R", "S", "r", "s", "E", "Z", "e", "
 """The label of each CIP descriptor; 0 is none, or unknown."""
 ACCEPTS = 1000
 """Added to the bond type of the dart that leads from the acceptor of a dative bond back to its donor."""
+MOST_CHARACTERS = 10_000
+"""Of a SMILES: RDKit's time grows with the square of its length, and nothing can interrupt it."""
 
 _CIP = "_CIPCode"  # RDKit's name of the property
 _LONGEST = 1_250_000  # steps of the CIP algorithm, about a second
@@ -60,6 +62,11 @@ def mol_from_smiles(smiles: str) -> Any:
         raise FormatError(f"a SMILES is a string; found {type(smiles).__name__}")
     if not smiles.strip():
         raise FormatError("the SMILES is empty: a molecule has an atom at least")
+    if len(smiles) > MOST_CHARACTERS:
+        raise FormatError(
+            f"the SMILES has {len(smiles):,} characters, and at most {MOST_CHARACTERS:,} are read: RDKit could need hours. from_rdkit "
+            "takes a molecule of any size"
+        )
     with rdBase.BlockLogs():  # the reason is part of our error instead
         mol = chem.MolFromSmiles(smiles)
         if mol is None:

@@ -93,6 +93,17 @@ def test_the_format_before_is_refused(tmp_path):
         BasePlanE.from_pretrained(tmp_path)
 
 
+@pytest.mark.parametrize("where", ["settings", "weights"])
+def test_a_wrong_bit_is_found(tmp_path, where):
+    BasePlanE(PlanEConfig(hidden=4, dropout=0.25, dropout_readout=0.25)).save_pretrained(tmp_path)
+    file = tmp_path / "model.safetensors"
+    data = bytearray(file.read_bytes())
+    data[len(data) - 10 if where == "weights" else data.index(b"0.25") + 3] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(FormatError, match=r"model\.safetensors is damaged: its checksum is \w{8}, not \w{8}"):
+        BasePlanE.from_pretrained(tmp_path)
+
+
 def test_a_stop_between_the_two_files_loses_nothing(tmp_path, monkeypatch):
     BasePlanE(PlanEConfig(hidden=4)).save_pretrained(tmp_path)
     real = os.replace

@@ -123,11 +123,11 @@ def test_duplicates_across_parts_are_told(tmp_path):
 
 BAD = [
     ([("CCO", "")] * 12, {"targets": ("y",)}, "column y has no value in any of 12 rows"),
-    ([("CCO", 1)] * 12, {"targets": ("y",)}, "column y: all values are 1; there is nothing to learn"),
-    ([("CCO", 2.5)] * 12, {"targets": ("y",)}, "column y: all values are 2.5; there is nothing to learn"),
+    ([("CCO", 1)] * 12, {"targets": ("y",)}, "column 'y': all values are 1; there is nothing to learn"),
+    ([("CCO", 2.5)] * 12, {"targets": ("y",)}, "column 'y': all values are 2.5; there is nothing to learn"),
     ([("CCO", "inf")] * 12, {"targets": ("y",)}, r"column 'y', row 1: a target must be finite; found 'inf'"),
     ([("CCO", "high")] * 12, {"targets": ("y",)}, r"column 'y', row 1: a target must be a number, .* found 'high'"),
-    ([("CCO", k) for k in range(12)], {"targets": ("z",)}, "has no column 'z'; its columns are smiles, y"),
+    ([("CCO", k) for k in range(12)], {"targets": ("z",)}, "has no column 'z'. Its columns: 'smiles', 'y'"),
     ([("CCO", k) for k in range(12)], {"smiles": "z"}, "z"),
     ([("CCO", k) for k in range(12)], {"targets": ("y",), "kind": "binary"}, "a binary target is 0 or 1; found 2"),
     (
@@ -273,7 +273,7 @@ def test_a_taken_column_is_not_overwritten(run, tmp_path):
         (lambda f: (f / "molecules.json").write_text("{"), "molecules.json is damaged"),
         (lambda f: (f / "molecules.json").write_text("{}"), "molecules.json is damaged"),
         (lambda f: (f / "result.json").unlink(), "result.json is missing; the run is not finished"),
-        (lambda f: [p.unlink() for p in f.glob("models/*/model.safetensors")], "holds no models"),
+        (lambda f: [p.unlink() for p in f.glob("models/*/model.safetensors")], "model.safetensors is missing"),
         (lambda f: [p.write_bytes(b"no") for p in f.glob("models/*/model.safetensors")], "does not hold a saved model"),
     ],
 )
@@ -304,7 +304,7 @@ def test_commands(table, tmp_path, capsys, monkeypatch):
     assert "logp\tRMSE\t" in capsys.readouterr().out
     assert main(["embed", "run", str(table), "-o", "e.npy"]) == 1
     assert np.load("e.npy").shape == (63, 8)
-    assert main(["predict", "run", str(table), "-o", "nowhere/out.csv"]) == 3
+    assert main(["predict", "run", str(table), "-o", "nowhere/out.csv"]) == 2
     assert main(["predict", "nothing", str(table), "-o", "x.csv"]) == 2
     assert main(["train", "missing.csv"]) == 2
     assert main(["train", str(table)]) == 2

@@ -191,7 +191,7 @@ def test_a_finished_run_is_left_as_it_is(tmp_path):
     assert train(task, options, tmp_path, resume=True, device="cpu") == result == json.loads(held[tmp_path / "result.json"])
     assert contents(tmp_path) == held
     (tmp_path / "result.json").write_text("{")
-    with pytest.raises(pg.FormatError, match=r"result\.json is damaged .* remove it, and --resume writes it anew"):
+    with pytest.raises(pg.FormatError, match=r"result\.json is damaged .* remove it, and resuming the run writes it again"):
         train(task, options, tmp_path, resume=True, device="cpu")
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from ..errors import PlanegraphError
 from .device import add_device, check_device
 from .formats import UsageError
+from .messages import printable
 
 _DESCRIPTION = """\
 Masks each atom, ring and block in turn, and prints how much the prediction falls without it: in the target's
@@ -50,7 +51,7 @@ def run_explain(args: argparse.Namespace) -> int:
         drawing = None if args.out is None else explanation_svg(explanation)
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
-    sys.stdout.writelines(f"{line}\n" for line in explanation_lines(explanation))
+    sys.stdout.writelines(printable(f"{line}\n") for line in explanation_lines(explanation))
     if drawing is not None:
         replace_files({Path(args.out): drawing})
     return 0

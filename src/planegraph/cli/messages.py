@@ -8,6 +8,15 @@ import sys
 from ..processes import first_process, process_count, process_rank
 
 
+def printable(text: str) -> str:
+    r"""The text with escapes such as ``\x1b`` for control characters: names in a file must not steer the terminal.
+
+    >>> print(printable("\033[31mred"))
+    \x1b[31mred
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
 def complain(message: str, alike: bool = False) -> None:
     """Says what is wrong; a later one of several processes says which it is, or nothing where all find the same.
 
@@ -18,4 +27,4 @@ def complain(message: str, alike: bool = False) -> None:
         return
     who = "" if first_process() else f"rank {process_rank()} of {process_count()}: "
     with contextlib.suppress(OSError):  # nobody is left to be told
-        print(f"planegraph: {who}{message}", file=sys.stderr, flush=True)
+        print(f"planegraph: {who}{printable(message)}", file=sys.stderr, flush=True)

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING
 from ..errors import PlanegraphError, WorkerError
 from .device import add_device, check_device
 from .formats import StreamError, UsageError
-from .messages import complain
+from .messages import complain, printable
 from .workers import add_workers
 
 if TYPE_CHECKING:
     from ..datasets.progress import Progress
     from ..predict import Predictor
+
+_UNUSABLE = (PlanegraphError, FileNotFoundError, IsADirectoryError)  # wrong input; other OSErrors are trouble with the disk
 
 
 def add_parsers(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -68,7 +70,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     for target, values in found.figures.items():
         for name, value in values.items():
             text = "undefined" if math.isnan(value) else f"{value:.4g}"
-            sys.stdout.write(f"{target}\t{titles[name].title}\t{text}\n")
+            sys.stdout.write(printable(f"{target}\t{titles[name].title}\t{text}\n"))
     return _of_problems(found.counts.problems, "planegraph predict says why")
 
 
@@ -101,7 +103,7 @@ def _told() -> Iterator[None]:
         yield
     except WorkerError as error:
         raise StreamError(f"{error} (--workers)") from None
-    except PlanegraphError as error:
+    except _UNUSABLE as error:
         raise UsageError(str(error)) from None
 
 

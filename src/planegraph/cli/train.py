@@ -16,7 +16,7 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from .device import add_device, check_device
 from .formats import UsageError
-from .messages import complain
+from .messages import complain, printable
 from .overrides import add_overrides
 from .report import where_report
 from .sweep import Sweep, Tasks, is_sweep, run_sweep, task_sweep
@@ -180,8 +180,8 @@ def _run_molecules(args: argparse.Namespace) -> int:
     options = options if start is None else options.like(start.schema)
     try:
         found = read_molecule_task(args.task, options, None if start is None else start.schema, args.workers)
-    except FileNotFoundError:
-        raise UsageError(f"{args.task}: there is no such file") from None
+    except (FileNotFoundError, IsADirectoryError) as error:
+        raise UsageError(str(error)) from None
     for note in [*found.notes, *([] if start is None else [start.note(found.schema)])]:
         complain(note)
     settings_for = partial(molecule_settings, found, options.to_dict(), args.ensemble, start=start)
@@ -195,7 +195,7 @@ def _run_molecules(args: argparse.Namespace) -> int:
     else:
         code, result = 0, train_one(settings_for(args.overrides), out)
         if first_process():
-            sys.stdout.write(molecule_summary(result, out) + where_report(out))
+            sys.stdout.write(printable(molecule_summary(result, out) + where_report(out)))
     if found.skipped:
         where = f"{SKIPPED} in the folder of each run" if is_sweep(args) else os.path.join(out, SKIPPED)
         complain(f"{len(found.skipped):,} rows were skipped: {where} says which, and why")
@@ -217,7 +217,8 @@ def molecule_summary(result: dict[str, Any], out: str) -> str:
         interval = ensemble.get("intervals", {}).get(target, {})
         if interval.get("half_width") is not None:
             share, covered = interval["coverage"], interval["test_coverage"]
-            lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}, which cover {covered:.0%} of test")
+            of_test = "" if covered is None else f", which cover {covered:.0%} of test"
+            lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}{of_test}")
         if baselines and "skipped" not in baselines:
             lines.append(f"{target}, {titles[result['metric']].title} {_of_baselines(baselines, target, result['metric'])}")
     if "skipped" in baselines:

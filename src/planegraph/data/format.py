@@ -170,7 +170,7 @@ def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], An
             try:
                 _write(temporary[path], content)
             except OSError as error:
-                if error.errno is None or error.filename is not None:
+                if error.errno is None or error.filename not in (None, str(temporary[path])):
                     raise
                 raise OSError(error.errno, error.strerror, str(path)) from error
         for path in contents:

@@ -145,10 +145,10 @@ def seen_categories(dataset: PackedDataset, ids: np.ndarray) -> dict[str, list[l
     """The categories that occur in these graphs, for each column of ``x`` and of the features of edges."""
     part = dataset.subset(ids)
     edges = part.edge_attr if part.dart_attr is None else part.dart_attr
-    arrays = {"x": part.x, "edge_attr": edges}
+    arrays = {"x": (part.x, ATOMS), "edge_attr": (edges, BONDS)}
     return {
-        name: [] if values is None else [np.unique(values[..., k]).tolist() for k in range(values.shape[-1])]
-        for name, values in arrays.items()
+        name: [[] if values is None else np.unique(values[..., k]).tolist() for k in range(len(columns))]
+        for name, (values, columns) in arrays.items()
     }
 
 

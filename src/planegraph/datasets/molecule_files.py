@@ -39,7 +39,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import FormatError, MissingDependencyError
-from ..molecules import rdkit
+from ..molecules import MOST_CHARACTERS, rdkit
 
 SMILES = "smiles"
 """The column of the molecules in SDF and SMILES files."""
@@ -53,6 +53,7 @@ MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 _LONGEST = 2**24  # characters of a row; beyond it a quote was left open, or the file is no text
 _SDF_LOOK = 1000  # records that decide on the columns of an SDF file
 _LOOK_ROWS, _LOOK_VALUES, _LOOK_CHARACTERS = 10_000, 200, 200_000  # for a column of SMILES: in the table, and of each column
+_LARGEST = 1e18  # of a target: its square, and sums of many, must fit into single precision
 _LABEL = 3  # a column whose texts are all this short holds labels: C and CNS are molecules, too
 
 
@@ -143,9 +144,11 @@ def find_smiles_column(table: MoleculeTable, named: str | None = None) -> str:
     unless it has one of the names :data:`SMILES_NAMES`. Of several columns, those names come first, then the longest texts.
     """
     if named is not None:
-        return _named_column(table, named)
+        return require_column(table, named)
     if table.smiles_column is not None:
         return table.smiles_column
+    if next(table.chunks(1), None) is None:
+        raise FormatError(f"{table.path} has a header and no rows")
     samples = _samples(table)
     readable: dict[str, int] = {}
     for name in sorted(table.columns, key=lambda name: (_rank(name), -_mean_length(samples[name]))):
@@ -162,10 +165,21 @@ def find_smiles_column(table: MoleculeTable, named: str | None = None) -> str:
     )
 
 
+def require_column(table: MoleculeTable, named: str) -> str:
+    """The name itself, or a :class:`FormatError` with the columns that there are, the nearest first."""
+    if named in table.columns:
+        return named
+    lower = {name.lower(): name for name in table.columns}
+    near = get_close_matches(named.lower(), lower, n=1)
+    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
+    raise FormatError(f"{table.path} has no column {named!r}.{hint} Its columns: {', '.join(map(repr, table.columns))}")
+
+
 def read_targets(
     values: Sequence[str], column: str | None = None, numbers: Sequence[int] | None = None, what: str = "target"
 ) -> np.ndarray:
-    """Numbers as float64, NaN where the text is in :data:`MISSING`. Anything else, and what is not finite, is a :class:`FormatError`.
+    """Numbers as float64, NaN where the text is in :data:`MISSING`. Anything else is a :class:`FormatError`, as is what is not finite,
+    or above 1e18.
 
     Args:
         values: the texts of a column.
@@ -520,15 +534,6 @@ def _quiet() -> Any:
     return import_module("rdkit.rdBase").BlockLogs()
 
 
-def _named_column(table: MoleculeTable, named: str) -> str:
-    if named in table.columns:
-        return named
-    lower = {name.lower(): name for name in table.columns}
-    near = get_close_matches(named.lower(), lower, n=1)
-    hint = f" Did you mean {lower[near[0]]!r}?" if near else ""
-    raise FormatError(f"{table.path} has no column {named!r}.{hint} Its columns: {', '.join(map(repr, table.columns))}")
-
-
 def _samples(table: MoleculeTable) -> dict[str, list[str]]:
     """Some first values of each column, stripped and not empty."""
     samples: dict[str, list[str]] = {name: [] for name in table.columns}
@@ -541,7 +546,7 @@ def _samples(table: MoleculeTable) -> dict[str, list[str]]:
 
 
 def _first(texts: list[str]) -> list[str]:
-    """At most 200, and beyond the first at most 200,000 characters: RDKit needs seconds for a million."""
+    """At most 200, and beyond the first at most 200,000 characters, which RDKit may need seconds for."""
     ends = np.cumsum([len(text) for text in texts[:_LOOK_VALUES]])
     return texts[: max(1, int(np.searchsorted(ends, _LOOK_CHARACTERS, "right")))]
 
@@ -555,7 +560,8 @@ def _count_molecules(texts: list[str]) -> int:
 def _is_molecule(text: str) -> bool:
     """Whether RDKit reads it; what it would take for a SMILES and its title is none, except for the ``|...|`` of CXSMILES."""
     _, blank, rest = text.partition(" ")
-    return (not blank or rest.startswith("|")) and rdkit().MolFromSmiles(text) is not None
+    readable = len(text) <= MOST_CHARACTERS and (not blank or rest.startswith("|"))
+    return readable and rdkit().MolFromSmiles(text) is not None
 
 
 def _rank(name: str) -> int:
@@ -581,4 +587,8 @@ def _number(text: str, what: str) -> float:
         raise ValueError(f"a {what} must be a number, or empty where it is missing; found {shown}.{hint}")
     if not np.isfinite(value):
         raise ValueError(f"a {what} must be finite; found {shown}. Leave it empty if it is missing")
+    if abs(value) > _LARGEST:
+        raise ValueError(
+            f"a {what} must be {_LARGEST:g} at most, in either direction; found {shown}. Give the column in another unit"
+        )
     return value

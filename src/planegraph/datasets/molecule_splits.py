@@ -74,10 +74,11 @@ def scaffolds(smiles: Sequence[str]) -> list[str]:
     return found
 
 
-def column_split(values: Sequence[str], seed: int = 0) -> dict[str, np.ndarray]:
+def column_split(values: Sequence[str], seed: int = 0, numbers: Sequence[int] | None = None) -> dict[str, np.ndarray]:
     """The split that a column names: train, val (or valid, validation) and test, in upper or lower case.
 
-    If there is no val, 10 % of train, drawn by the seed, become val; nothing else is random.
+    If there is no val, 10 % of train, drawn by the seed, become val; nothing else is random. ``numbers`` of the rows are for the message;
+    from 1 if not given.
 
     >>> {part: ids.tolist() for part, ids in column_split(["train", "Test", "valid", "train"]).items()}
     {'train': [0, 3], 'val': [2], 'test': [1]}
@@ -86,7 +87,8 @@ def column_split(values: Sequence[str], seed: int = 0) -> dict[str, np.ndarray]:
     if not set(words) <= PART_OF_WORD.keys():
         unknown = next(i for i, word in enumerate(words) if word not in PART_OF_WORD)
         raise FormatError(
-            f"a split column holds train, val (or valid, validation) and test; found {values[unknown]!r} in row {unknown + 1}. "
+            f"a split column holds train, val (or valid, validation) and test; found {values[unknown]!r} in row "
+            f"{unknown + 1 if numbers is None else numbers[unknown]}. "
             f"All values: {_tally(values)}"
         )
     parts = np.array([PARTS.index(PART_OF_WORD[word]) for word in words], np.int64)

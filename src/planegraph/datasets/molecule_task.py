@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import zip_longest
@@ -23,7 +24,7 @@ from ..data.packed import PackedDataset
 from ..decompose import planar_mask
 from ..errors import FormatError, PlanegraphError
 from .molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
-from .molecule_files import MoleculeTable, find_smiles_column, open_table, read_targets
+from .molecule_files import MoleculeTable, find_smiles_column, open_table, read_targets, require_column
 from .molecule_splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 from .sources import Kind, kind_of, make_task
 from .task import Split, Task
@@ -31,6 +32,8 @@ from .weights import bad_weight, scaled_weights
 
 SMALL = 5_000
 """Up to so many molecules RDKit's descriptors are read, too, unless said otherwise: there they help, and cost little."""
+
+_LEAST_SPREAD, _LEAST_SHARE = 1e-18, 1e-5  # of a target's values; the latter of their mean, which has seven digits
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,9 @@ class MoleculeOptions:
     def __post_init__(self) -> None:
         if self.targets is not None:
             object.__setattr__(self, "targets", (self.targets,) if isinstance(self.targets, str) else tuple(self.targets))
+        for name, count in Counter(self.targets).items():
+            if count > 1:
+                raise PlanegraphError(f"each target is named once; found {name!r} {count} times")
         if self.split not in ("random", "scaffold") and not self.split.startswith("column:"):
             raise PlanegraphError(f"split must be random, scaffold or column:NAME; found {self.split!r}")
         if self.folds is not None and self.split.startswith("column:"):
@@ -160,10 +166,13 @@ def read_molecule_task(
     kept = kept[found.positions]
     if not len(kept):
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
+    for k in np.flatnonzero(np.isnan(y[kept]).all(0)):
+        raise FormatError(f"{path}: no molecule that can be read has a value in column {columns.targets[k]!r}; {_first(skipped)}")
     kind = options.kind or kind_of(y[kept], columns.targets, "--task")
     dataset, featurizer, values = _with_descriptors(found.dataset, featurizer, [smiles[i] for i in kept], options, workers)
     classes, targets = _targets(kind, y[kept], columns, path)
-    splits = _splits(options, [smiles[i] for i in kept], None if columns.parts is None else [columns.parts[i] for i in kept])
+    splits = _splits(options, columns, kept, path)
+    untaught = _check_taught(y[kept], splits, columns.targets, classes, fspath(path))
     trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
     seen = _both(seen_categories(dataset, trained_on), like)
     if columns.weights is not None:
@@ -171,7 +180,7 @@ def read_molecule_task(
     fields = {"features": (NODE_FEATURES, EDGE_FEATURES), "metric": options.metric, "names": columns.targets, "seen": seen}
     task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
-    notes = [*_notes(task, columns, len(kept), len(skipped), kind, featurizer), *_shared(task, found.batch)]
+    notes = [*_notes(task, columns, len(kept), len(skipped), kind, featurizer), *untaught, *_shared(task, found.batch)]
     return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes, values)
 
 
@@ -195,7 +204,7 @@ def _read(table: MoleculeTable, options: MoleculeOptions) -> _Columns:
     smiles_column = find_smiles_column(table, options.smiles)
     split = options.split.removeprefix("column:") if options.split.startswith("column:") else None
     for name in filter(None, (*(options.targets or ()), split, options.weights)):
-        _require_column(table, name)
+        require_column(table, name)
     targets = options.targets or _find_targets(table, (smiles_column, split, options.weights))
     if options.weights in targets:
         raise PlanegraphError(f"column {options.weights} is a target, so it cannot hold the weights")
@@ -236,29 +245,23 @@ def _check_weights(table: MoleculeTable, column: str, weights: np.ndarray, numbe
         raise FormatError(f"{table.path}: all weights in column {column} are 0: there is nothing to learn")
 
 
-def _require_column(table: MoleculeTable, name: str) -> None:
-    if name not in table.columns:
-        raise FormatError(f"{table.path} has no column {name!r}; its columns are {', '.join(table.columns)}")
-
-
 def _find_targets(table: MoleculeTable, taken: Sequence[str | None]) -> tuple[str, ...]:
     """The only other column that holds nothing but numbers; an error that lists all such columns if there are several, or none."""
-    numeric = {name for name in table.columns if name not in taken}
+    found = [name for name in table.columns if name not in taken]
+    reasons = []
     for chunk in table.chunks():
-        for name in list(numeric):
+        for name in list(found):
             try:
-                read_targets(chunk.values[name])
-            except FormatError:
-                numeric.discard(name)
-    found = [name for name in table.columns if name in numeric]
+                read_targets(chunk.values[name], name, chunk.numbers)
+            except FormatError as error:
+                found.remove(name)
+                reasons.append(str(error))
     if len(found) == 1:
         return (found[0],)
-    which = (
-        f"several columns hold numbers: {', '.join(found)}"
-        if found
-        else f"no column holds numbers only: {', '.join(table.columns)}"
-    )
-    raise FormatError(f"{table.path}: {which}. Name the ones to learn: --targets {','.join(found) or 'NAME'}")
+    if not found:
+        why = "; ".join(reasons[:3]) or f"the only columns are {', '.join(map(repr, table.columns))}"
+        raise FormatError(f"{table.path}: no column holds numbers only, so there is no target. {why}")
+    raise FormatError(f"{table.path}: several columns hold numbers. Name the ones to learn: --targets {','.join(found)}")
 
 
 # ---- the task -----------------------------------------------------------------------------------------------------------------------
@@ -288,38 +291,69 @@ def _both(seen: dict[str, list[list[int]]], like: MoleculeSchema | None) -> dict
 
 def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """The text of each class of a multiclass target, and y as the task has it but for its units."""
-    if kind != "multiclass":
-        for k, name in enumerate(columns.targets):
-            _require_two_values(y[:, k], name)
     if kind == "regression":
+        for k, name in enumerate(columns.targets):
+            _require_spread(y[:, k], f"{path}, column {name!r}")
         return (), y
     if kind == "binary":
         bad = ~np.isnan(y) & (y != 0) & (y != 1)
         if bad.any():
             row, column = np.argwhere(bad)[0]
             name = columns.targets[column]
-            raise FormatError(f"{path}, column {name}: a binary target is 0 or 1; found {y[row, column]:g}")
+            raise FormatError(f"{path}, column {name!r}: a binary target is 0 or 1; found {y[row, column]:g}")
+        for k, name in enumerate(columns.targets):
+            _require_spread(y[:, k], f"{path}, column {name!r}")
         return (), y
     if len(columns.targets) > 1:
         raise PlanegraphError(f"a multiclass task has one target; found {', '.join(columns.targets)}")
     found, numbers = np.unique(y[:, 0], return_inverse=True)
     if len(found) < 2:
-        raise FormatError(f"{path}, column {columns.targets[0]}: all rows have the class {found[0]:g}; there is nothing to learn")
+        raise FormatError(f"{path}, column {columns.targets[0]!r}: all rows have the class {found[0]:g}; there is nothing to learn")
     return tuple(f"{value:g}" for value in found), numbers
 
 
-def _splits(options: MoleculeOptions, smiles: Sequence[str], parts: list[str] | None) -> Split | list[Split]:
-    if parts is not None:
-        return column_split(parts, options.seed)
+def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, path: Any) -> Split | list[Split]:
+    try:
+        if columns.parts is not None:
+            return column_split([columns.parts[i] for i in kept], options.seed, columns.rows[kept].tolist())
+        return _drawn_splits(options, [columns.smiles[i] for i in kept])
+    except PlanegraphError as error:
+        where = "" if columns.parts is None else f", column {options.split.removeprefix('column:')!r}"
+        raise FormatError(f"{path}{where}: {error}") from None
+
+
+def _drawn_splits(options: MoleculeOptions, smiles: Sequence[str]) -> Split | list[Split]:
     if options.folds is not None:
         return folds(scaffolds(smiles) if options.split == "scaffold" else len(smiles), options.folds, options.seed)
     return scaffold_split(smiles, options.seed) if options.split == "scaffold" else random_split(len(smiles), options.seed)
 
 
-def _require_two_values(values: np.ndarray, target: str) -> None:
-    found = np.unique(values[~np.isnan(values)])
-    if len(found) == 1:
-        raise FormatError(f"column {target}: all values are {found[0]:g}; there is nothing to learn")
+def _require_spread(values: np.ndarray, where: str) -> None:
+    """Values that differ, and by enough for the single precision that models compute in."""
+    values = values[~np.isnan(values)]
+    if (values == values[0]).all():
+        raise FormatError(f"{where}: all values are {values[0]:g}; there is nothing to learn")
+    mean, spread = values.mean(), values.std()
+    if spread < max(_LEAST_SPREAD, _LEAST_SHARE * abs(mean)):
+        raise FormatError(
+            f"{where}: the values differ too little for single precision, mean {mean:g} and deviation {spread:g}. Subtract a constant, "
+            "or give the column in another unit"
+        )
+
+
+def _check_taught(
+    y: np.ndarray, splits: Split | list[Split], targets: tuple[str, ...], classes: tuple[str, ...], where: str
+) -> list[str]:
+    """Notes on targets with one value, or none, in a training part, and on classes that it lacks; FormatError if no target has two."""
+    parts = [y[split["train"]] for split in ([splits] if isinstance(splits, Mapping) else splits)]
+    names = [name for k, name in enumerate(targets) if any(len(np.unique(part[~np.isnan(part[:, k]), k])) < 2 for part in parts)]
+    if len(names) == len(targets):
+        raise FormatError(f"{where}: {' and '.join(names)} has no two different values in the training part. Choose another split")
+    notes = [f"{name} has no two different values in the training part: its predictions mean nothing" for name in names]
+    if not classes:
+        return notes
+    untaught = sorted({value for part in parts for value in np.setdiff1d(y, part).tolist()})
+    return [*notes, *(f"class {value:g} has no molecule in the training part: it is never predicted" for value in untaught)]
 
 
 # ---- what people are told -----------------------------------------------------------------------------------------------------------
@@ -350,4 +384,4 @@ def _shared(task: Task, molecules: GraphBatch) -> list[str]:
 
 
 def _first(skipped: Sequence[Skipped]) -> str:
-    return f"row {skipped[0].row}: {skipped[0].reason}" if skipped else "there are no rows"
+    return f"row {min(skipped).row}: {min(skipped).reason}" if skipped else "there are no rows"

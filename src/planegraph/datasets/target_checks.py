@@ -107,10 +107,11 @@ def _check_both_classes(task: Task) -> None:
         positive = here.sum(axis=0)
         for column, count in enumerate(positive.astype(int).tolist()):
             if count in (0, len(ids)):
-                of = f" of {task.targets[column]}" if task.targets else f" in column {column} of y" if len(positive) > 1 else ""
+                names = task.targets or task.names
+                of = f" of {names[column]}" if names else f" in column {column} of y" if len(positive) > 1 else ""
                 raise PlanegraphError(
                     f"task {task.name}: ROC-AUC needs graphs of both classes in {title}; found {count} positive and "
-                    f"{len(ids) - count} negative{of}. Choose another split, or metric='accuracy'"
+                    f"{len(ids) - count} negative{of}. Choose another split, or another metric, such as accuracy"
                 )
 
 
@@ -119,5 +120,5 @@ def _check_one_defined(task: Task, title: str, y: np.ndarray) -> None:
     if not ((y == 0).any(0) & (y == 1).any(0)).any():
         raise PlanegraphError(
             f"task {task.name}: ROC-AUC needs graphs of both classes in {title}, of one target at least; found none. Choose another "
-            "split, or metric='accuracy'"
+            "split, or another metric, such as accuracy"
         )

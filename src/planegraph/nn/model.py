@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+import zlib
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -18,7 +19,7 @@ from torch import Tensor, nn
 
 from ..data.batch import PlanarBatch
 from ..data.fingerprint import parse_fingerprint
-from ..data.format import metadata, replace_files
+from ..data.format import checksum, metadata, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from .config import PlanEConfig, at_least_one
 from .features import make_encoder
@@ -31,7 +32,7 @@ from .structure import Structure
 FORMAT = 2
 """Of saved models; it grows when the function of the same settings changes."""
 
-_SETTINGS = "planegraph"
+_SETTINGS, _CHECKSUM = "planegraph", "planegraph-crc32"
 
 
 class GraphModel(nn.Module):
@@ -212,7 +213,8 @@ class GraphModel(nn.Module):
         folder.mkdir(parents=True, exist_ok=True)
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         settings = {"model": type(self).__name__, "format": FORMAT, "config": replace(self.config, **settings).to_dict()}
-        weights = safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings)})
+        text = json.dumps(settings)
+        weights = safetensors_for_torch().save(state, {_SETTINGS: text, _CHECKSUM: f"{tensors_checksum(state, text):08x}"})
         replace_files({folder / "model.safetensors": weights, folder / "config.json": json.dumps(settings, indent=2) + "\n"})
 
     @classmethod
@@ -221,14 +223,19 @@ class GraphModel(nn.Module):
         file, tool = Path(folder) / "model.safetensors", safetensors_for_torch()
         try:
             data = file.read_bytes()
-            state, settings = tool.load(data), json.loads(metadata(data)[_SETTINGS])
+            state, told = tool.load(data), metadata(data)
+            settings, wanted = json.loads(told[_SETTINGS]), told.get(_CHECKSUM)  # models of earlier versions have none
             name, version, config = settings["model"], settings["format"], settings["config"]
+        except FileNotFoundError:
+            raise FormatError(f"{file} is missing: there is no saved model") from None
         except Exception as error:  # the library raises errors of its own for damaged files
             raise FormatError(f"{file} does not hold a saved model: {error}") from error
         if version != FORMAT:
             raise FormatError(
                 f"{file} has format {version}; this planegraph reads {FORMAT}. Train the model again, or use the version that wrote it"
             )
+        if wanted not in (None, found := f"{tensors_checksum(state, told[_SETTINGS]):08x}"):
+            raise FormatError(f"{file} is damaged: its checksum is {found}, not {wanted}. Put a copy in its place")
         if name != cls.__name__:
             raise FormatError(f"{file} is a {name}; use {name}.from_pretrained")
         try:
@@ -277,6 +284,14 @@ def _from_pyg(batch: Any) -> PlanarBatch:
     from ..data.pyg import planar_batch
 
     return planar_batch(batch)
+
+
+def tensors_checksum(tensors: Mapping[str, Tensor], text: str = "") -> int:
+    """The CRC-32 of a text and of the bytes of all tensors, in the order of their names."""
+    found = zlib.crc32(text.encode())
+    for _, value in sorted(tensors.items()):
+        found = checksum(value.contiguous().reshape(-1).view(torch.uint8).numpy(), found)
+    return found
 
 
 def safetensors_for_torch() -> Any:

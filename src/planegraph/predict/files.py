@@ -16,7 +16,7 @@ import numpy as np
 
 from ..datasets.metrics import figures_by_name
 from ..datasets.molecule_features import Featurized
-from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets
+from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets, require_column
 from ..errors import FormatError
 from ..workers import ordered_map
 from .predictor import Predictions, Predictor
@@ -58,6 +58,7 @@ def predict_file(
         raise FormatError(
             f"{table.path} already has the column {', '.join(taken)}, which predictions are written to; rename it there"
         )
+    check_output(target, source)
     rows, problems = 0, 0
 
     def chunks() -> Iterator[list[list[str]]]:
@@ -89,6 +90,7 @@ def embed_file(
     """
     table = open_table(source)
     column = smiles_column(table, predictor, smiles)
+    check_output(target, source)
     rows, problems = 0, 0
 
     def chunks() -> Iterator[np.ndarray]:
@@ -115,6 +117,17 @@ def _molecules(
             yield chunk, featurizer.pack(molecules)
             if progress is not None:
                 progress(len(chunk))
+
+
+def check_output(target: str | PathLike[str], source: str | PathLike[str]) -> None:
+    """FormatError unless a new file can take this place, before hours are spent on what to write there."""
+    path = Path(fspath(target))
+    if path.exists() and not path.is_file():
+        raise FormatError(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}; name a file to write")
+    if not path.parent.is_dir():
+        raise FormatError(f"{path} cannot be written: there is no folder {path.parent}")
+    if path.exists() and path.samefile(source):
+        raise FormatError(f"{path} is the table that is read; write to another file")
 
 
 def smiles_column(table: MoleculeTable, predictor: Predictor, named: str | None) -> str:
@@ -180,9 +193,8 @@ def evaluate_file(
     """
     table = open_table(source)
     column, schema = smiles_column(table, predictor, smiles), predictor.schema
-    missing = [name for name in schema.targets if name not in table.columns]
-    if missing:
-        raise FormatError(f"{table.path} lacks the target {', '.join(missing)}; its columns are {', '.join(table.columns)}")
+    for name in schema.targets:
+        require_column(table, name)
     true, predicted, rows, problems = [], [], 0, 0
     with closing(_molecules(predictor, table, column, workers, progress)) as read:
         for chunk, found in read:

@@ -58,9 +58,7 @@ class Predictor:
         """Reads a run's models; FormatError, which names the file, if one is missing or damaged."""
         root, device = Path(fspath(folder)), chosen_device(device)
         run = read_run(root)
-        intervals = run.result.get("ensemble", {}).get("intervals", {})
-        widths = [intervals.get(name, {}).get("half_width") for name in run.schema.targets]
-        return cls(run.schema, [model.to(device) for model in run.models], widths, device)
+        return cls(run.schema, [model.to(device) for model in run.models], run.half_widths, device)
 
     @property
     def outputs(self) -> tuple[str, ...]:

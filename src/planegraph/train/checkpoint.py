@@ -11,16 +11,16 @@ made.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
-from ..data.format import checksum, metadata, replace_files
+from ..data.format import metadata, replace_files
 from ..errors import FormatError
-from ..nn.model import safetensors_for_torch
+from ..nn.model import safetensors_for_torch, tensors_checksum
 
 _KEY, _VERSION = "planegraph-checkpoint", 2
 
@@ -28,7 +28,7 @@ _KEY, _VERSION = "planegraph-checkpoint", 2
 def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
     """Replaces the checkpoint; ``facts`` must be plain JSON."""
     on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    told = {"version": _VERSION, "crc32": _checksum(on_host)} | facts
+    told = {"version": _VERSION, "crc32": tensors_checksum(on_host)} | facts
     replace_files({path: safetensors_for_torch().save(on_host, {_KEY: json.dumps(told)})})
 
 
@@ -42,20 +42,12 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
             raise FormatError(f"{path} has checkpoint version {version}; this planegraph reads {_VERSION}")
         tensors = safetensors_for_torch().load(data)
         wanted = facts.pop("crc32", None)  # those of earlier versions have none
-        if wanted is not None and wanted != (found := _checksum(tensors)):
+        if wanted is not None and wanted != (found := tensors_checksum(tensors)):
             raise FormatError(
                 f"{path} is damaged: the checksum of its tensors is {found:08x}, not {wanted:08x}. Put a copy in its place, or train "
                 "in another folder"
             )
         return tensors, facts
-
-
-def _checksum(tensors: Mapping[str, Tensor]) -> int:
-    """Of all bytes, tensor by tensor in the order of their names."""
-    found = 0
-    for _, value in sorted(tensors.items()):
-        found = checksum(value.numpy(), found)
-    return found
 
 
 @contextmanager

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..datasets.metrics import figures_by_name, interval_quantile, mean_over_folds
 from ..datasets.task import Task
+from ..errors import FormatError
 from .checkpoint import load_checkpoint
 from .lanes import lane_name
 from .metrics import probabilities
@@ -55,6 +56,9 @@ def summarise_ensemble(task: Task, folds: Folds, models: int) -> dict[str, Any]:
 
 def _together(kind: str, folder: Path, lanes: Sequence[Mapping[str, Any]], part: str) -> Together:
     files = [folder / "models" / lane_name(lane["seed"], lane["fold"]) / f"{part}.safetensors" for lane in lanes]
+    for path in files:
+        if not path.exists():
+            raise FormatError(f"{path} is missing; remove {folder / 'result.json'}, and the same command writes both again")
     tensors = [load_checkpoint(path)[0] for path in files]
     predicted = np.mean([probabilities(kind, of["predicted"].double()).numpy() for of in tensors], axis=0)
     ids, true = tensors[0]["id"].numpy(), tensors[0]["true"].double().numpy()

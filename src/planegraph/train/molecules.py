@@ -26,7 +26,7 @@ from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
 from .callbacks import Callback
 from .ensemble import Folds, read_folds, summarise_ensemble
-from .finished import SCHEMA
+from .finished import SCHEMA, schema_text
 from .report import write_reports
 from .run import train
 from .settings import RunSettings
@@ -99,7 +99,7 @@ def train_molecules(
         given["start"] = start.first_weights(found.schema)
         if first_process() and not (folder / "settings.yaml").exists():
             folder.mkdir(parents=True, exist_ok=True)
-            replace_files({folder / SCHEMA: _schema(found)})  # now, so that resuming does not need the other run
+            replace_files({folder / SCHEMA: schema_text(found.schema)})  # now, so that resuming does not need the other run
     result = train(found.task, settings, folder, resume=True, report=False, **given)
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
@@ -107,7 +107,7 @@ def train_molecules(
         return result
     files = {
         folder / "result.json": _json(result),
-        folder / SCHEMA: _schema(found),
+        folder / SCHEMA: schema_text(found.schema),
         folder / PREDICTIONS: predictions_csv(found, folds),
     }
     if found.skipped:
@@ -151,7 +151,3 @@ def _text(value: float) -> str:
 
 def _json(values: Mapping[str, Any]) -> str:
     return json.dumps(values, indent=2) + "\n"
-
-
-def _schema(found: MoleculeTask) -> str:
-    return json.dumps(found.schema.to_dict(), indent=1) + "\n"

@@ -238,9 +238,10 @@ def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
     if not all(path.exists() for path in paths):
         return None
     try:
-        return dict(json.loads(paths[0].read_text(encoding="utf-8")))
-    except (ValueError, TypeError) as error:
-        raise FormatError(f"{paths[0]} is damaged ({error}); remove it, and --resume writes it anew") from None
+        kept = dict(json.loads(paths[0].read_text(encoding="utf-8")))
+        return kept if "targets" in kept else {**kept, "lanes": kept["lanes"]}
+    except (KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{paths[0]} is damaged ({error}); remove it, and resuming the run writes it again") from None
 
 
 def _made_on(out: Path, device: torch.device) -> dict[str, Any]:
