@@ -44,7 +44,7 @@ def run(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     """Of eight rows, and workers start after the first."""
-    monkeypatch.setattr(files, "_ROWS", 8)
+    monkeypatch.setattr(files, "_ROWS_WITH_DESCRIPTORS", 8)
     monkeypatch.setattr(workers, "_PATIENCE", 0.0)
 
 
