@@ -129,8 +129,9 @@ def test_a_class_that_training_does_not_have(tmp_path, kind):
     y = [0] * 70 + [0, 1] * 10 if kind == "binary" else [0] * 69 + [1, *([0, 1, 2, 1] * 5)]
     path = tmp_path / "t.csv"
     with open(path, "w", newline="") as file:
-        csv.writer(file).writerows([("smiles", "y", "part"), *zip(molecules(), y, parts, strict=True)])
-    found = read_molecule_task(path, MoleculeOptions(targets="y", kind=kind, split="column:part"))
+        csv.writer(file).writerows([("smiles", "y", "taught", "part"), *zip(molecules(), y, [0, 1] * 45, parts, strict=True)])
+    targets = ("y", "taught") if kind == "binary" else "y"
+    found = read_molecule_task(path, MoleculeOptions(targets=targets, kind=kind, split="column:part"))
     for of in baseline_figures(found).values():
         assert of["y"]["accuracy"] == pytest.approx(0.5 if kind == "binary" else np.mean(np.array(y[80:]) == 0), abs=0.2)
         assert of["y"]["logloss"] > 1

@@ -79,7 +79,7 @@ def test_bad_weights_are_named_by_row_and_column(tmp_path, weights, message):
 
 def test_bad_columns(tmp_path):
     path = write(tmp_path / "t.csv", [1] * 40)
-    with pytest.raises(FormatError, match="has no column 'weight'; its columns are smiles, y, w, part"):
+    with pytest.raises(FormatError, match="has no column 'weight'. Its columns: 'smiles', 'y', 'w', 'part'"):
         read_molecule_task(path, MoleculeOptions(targets="y", weights="weight"))
     with pytest.raises(PlanegraphError, match="column y is a target, so it cannot hold the weights"):
         read_molecule_task(path, MoleculeOptions(targets="y", weights="y"))

@@ -291,7 +291,7 @@ def test_a_damaged_run_is_named(run, tmp_path, damage, message):
 
 def test_commands(table, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    train = ["train", str(table), "--targets", "logp", "--out", "run", "-q", "--device", "cpu", "--no-descriptors", "--set", *QUICK]
+    train = ["train", str(table), "--targets", "logp", "--out", "run", "-q", "--device", "cpu", "--no-descriptors", "--ensemble", "1", "--set", *QUICK]
     assert main(train) == 0
     out, err = capsys.readouterr()
     assert "logp, RMSE: test" in out

@@ -18,7 +18,7 @@ from planegraph.errors import FormatError
 from planegraph.predict import Predictor
 from planegraph.train import load_settings
 from planegraph.train.checkpoint import load_checkpoint
-from planegraph.train.finished import read_run
+from planegraph.train.finished import read_run, read_schema, schema_text
 from planegraph.train.lanes import lanes_of
 from planegraph.train.loop import CHECKPOINT
 from planegraph.train.models import copy_weights, make_models
@@ -165,12 +165,12 @@ def test_what_is_not_said_is_that_of_the_other_run(tmp_path):
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (shutil.rmtree, "molecules.json is missing; it is written by planegraph train FILE"),
+        (shutil.rmtree, "molecules.json is missing; name the folder of a run on a table of molecules"),
         (lambda f: (f / "molecules.json").write_text("[]"), "molecules.json is damaged: found list"),
         (lambda f: (f / "result.json").unlink(), "result.json is missing; the run is not finished"),
         (lambda f: (f / "result.json").write_text('{"model_class": "BasePlanE"}'), "result.json is damaged: KeyError"),
-        (lambda f: (f / "models/seed1/model.safetensors").unlink(), "seed1/model.safetensors does not hold a saved model"),
-        (lambda f: shutil.rmtree(f / "models"), "holds no models"),
+        (lambda f: (f / "models/seed1/model.safetensors").unlink(), "seed1/model.safetensors is missing"),
+        (lambda f: shutil.rmtree(f / "models"), "seed0/model.safetensors is missing"),
         (lambda f: _change_vocabulary(f), "were read by vocabulary 99"),
     ],
 )
@@ -182,9 +182,9 @@ def test_a_damaged_or_foreign_folder_is_named(source, tmp_path, damage, message)
 
 
 def _change_vocabulary(folder) -> None:
-    values = json.loads((folder / "molecules.json").read_text())
-    values["featurizer"]["vocabulary"] = 99
-    (folder / "molecules.json").write_text(json.dumps(values))
+    schema = read_schema(folder)
+    object.__setattr__(schema.featurizer, "vocabulary", 99)
+    (folder / "molecules.json").write_text(schema_text(schema))
 
 
 # ---- resuming ---------------------------------------------------------------------------------------------------------------

@@ -99,7 +99,8 @@ class Featurizer:
     def pack(self, found: Molecules, threads: int | None = None) -> Featurized:
         """Packs what :attr:`reader` read."""
         batch = encode_molecules(found.batch)
-        dataset = PackedDataset.from_arrays(batch, threads=threads, on_nonplanar="set")
+        bonds = None if batch.num_edges else np.empty((0, len(BONDS)), np.int32)  # a batch of single atoms has no labels of bonds
+        dataset = PackedDataset.from_arrays(batch, edge_attr=bonds, threads=threads, on_nonplanar="set")
         if self.scaling is not None:
             dataset = dataset.with_attrs(descriptors=self.scaling(self.scaling.names, found.descriptors))
         return Featurized(dataset, batch, found.positions, found.problems)

@@ -203,8 +203,9 @@ def _read(table: MoleculeTable, options: MoleculeOptions) -> _Columns:
     """All columns that are needed; rows without a target or of weight 0 are skipped here, those without a molecule later."""
     smiles_column = find_smiles_column(table, options.smiles)
     split = options.split.removeprefix("column:") if options.split.startswith("column:") else None
-    for name in filter(None, (*(options.targets or ()), split, options.weights)):
-        require_column(table, name)
+    for name in (*(options.targets or ()), split, options.weights):
+        if name is not None:
+            require_column(table, name)
     targets = options.targets or _find_targets(table, (smiles_column, split, options.weights))
     if options.weights in targets:
         raise PlanegraphError(f"column {options.weights} is a target, so it cannot hold the weights")
