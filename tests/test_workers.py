@@ -126,12 +126,16 @@ if __name__ == "__main__":
 def test_workers_end_with_their_parent(tmp_path, number):
     (tmp_path / "program.py").write_text(PROGRAM)
     command = [sys.executable, str(tmp_path / "program.py")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, **pipes, start_new_session=True) as process:
         while process.stdout.readline() != "8\n":
             assert process.poll() is None, process.stderr.read()
         there = children(process.pid)
         assert there
-        process.send_signal(number)
+        if number == signal.SIGINT:
+            os.killpg(process.pid, number)  # a terminal's Ctrl-C reaches the workers, too
+        else:
+            process.send_signal(number)
         process.wait(20)
         assert wait_until_gone(there)
         if number == signal.SIGINT:  # the parent's traceback alone

@@ -4,7 +4,8 @@ Only the descriptors that are asked for are computed, in RDKit's order. They are
 ``Ipc`` leave matrices on the molecule that the later ones read instead of their own (BalabanJ alone differs from BalabanJ after AvgIpc), so
 whoever asks for one gets all four computed. The four descriptors of electrotopological states are computed from one table instead of four.
 
-Costs about 6 ms a molecule of 27 atoms: QED and its 116 structural alerts a fifth, the 85 fragment counts a tenth, BCUT2D a twelfth.
+Costs about 8 ms of CPU time for a molecule of 27 atoms, where RDKit's function takes 9. QED with its structural alerts is a sixth of it,
+the fragment counts are a tenth, BCUT2D and SPS a fourteenth each.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ RDKit holds Python's lock, so threads do not help; and a process in which PyTorc
 spawned. They start only after the calling process has worked for a second by itself: small inputs do not wait for them. What comes out does
 not depend on the number of workers. Memory is bounded by the chunks under way, two for each worker and one.
 
-A worker ends with its parent, however that ends; Ctrl-C ends the workers silently, and the parent says what there is to say.
+A worker ends with its parent, however that ends. Workers ignore Ctrl-C: the parent lets them finish the chunks that they have, and says
+what there is to say. A worker that is killed while it sends a result could block the pool, so none is killed here.
 """
 
 from __future__ import annotations
@@ -88,7 +89,7 @@ def _first(waiting: deque[tuple[Kept, Future[Result]]]) -> tuple[Kept, Result]:
 
 
 def _submit(pool: ProcessPoolExecutor, work: Callable[[Argument], Result], argument: Argument) -> Future[Result]:
-    """A worker that this starts inherits a blocked SIGINT: Ctrl-C would print the traceback of its imports."""
+    """A worker that this starts inherits a blocked SIGINT, and so ignores Ctrl-C from its first moment."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         return pool.submit(work, argument)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
@@ -99,9 +100,7 @@ def _submit(pool: ProcessPoolExecutor, work: Callable[[Argument], Result], argum
 
 
 def _prepare_worker() -> None:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if hasattr(signal, "pthread_sigmask"):
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # for Windows; elsewhere it is blocked already
     threading.Thread(target=_end_with_parent, daemon=True).start()
 
 

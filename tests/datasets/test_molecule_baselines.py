@@ -162,3 +162,10 @@ def test_without_scikit_learn(tmp_path, monkeypatch):
     found = task_of(tmp_path, {"logp": logp()}, descriptors=False)
     monkeypatch.setitem(sys.modules, "sklearn", None)
     assert baseline_figures(replace(found)) == {"skipped": "scikit-learn is not installed (pip install scikit-learn)"}
+
+
+def test_descriptors_that_the_model_reads_are_not_computed_again(tmp_path, monkeypatch):
+    read, unread = (task_of(tmp_path, {"logp": logp()}, descriptors=wanted) for wanted in (True, False))
+    expected = baseline_figures(unread)
+    monkeypatch.setattr(molecule_baselines, "descriptors", None)
+    assert baseline_figures(read) == expected

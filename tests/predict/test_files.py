@@ -19,7 +19,7 @@ from planegraph.cli import main
 from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import WorkerError
 from planegraph.molecule_reader import MoleculeReader
-from planegraph.predict import Predictor, files
+from planegraph.predict import Predictor, files, writers
 from planegraph.predict.files import embed_file, evaluate_file, predict_file
 from planegraph.predict.writers import write_npy
 from planegraph.train.molecules import molecule_settings, train_molecules
@@ -44,7 +44,7 @@ def run(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch):
     """Of eight rows, and workers start after the first."""
-    monkeypatch.setattr(files, "_ROWS", 8)
+    monkeypatch.setattr(files, "_ROWS_WITH_DESCRIPTORS", 8)
     monkeypatch.setattr(workers, "_PATIENCE", 0.0)
 
 
@@ -91,11 +91,13 @@ def test_a_header_of_any_number_of_rows(tmp_path, rows):
     assert (tmp_path / "a.npy").read_bytes() == (tmp_path / "b.npy").read_bytes()
 
 
-def test_parquet_has_the_cells_of_the_csv(run, predictor, tmp_path):
+def test_parquet_has_the_cells_of_the_csv(run, predictor, tmp_path, monkeypatch):
+    monkeypatch.setattr(writers, "_ROW_GROUP", 20)
     parquet = pytest.importorskip("pyarrow.parquet")
     for ending in ("csv", "parquet"):
         predict_file(predictor, run / "table.csv", tmp_path / f"out.{ending}")
     table = parquet.read_table(tmp_path / "out.parquet")
+    assert parquet.ParquetFile(tmp_path / "out.parquet").num_row_groups == 3  # 24 rows, 24 and 14
     with open(tmp_path / "out.csv", newline="") as file:
         for text, row in zip(csv.DictReader(file), table.to_pylist(), strict=True):
             assert {name: "" if row[name] is None else row[name] for name in row} == {

@@ -110,7 +110,7 @@ class Skipped(NamedTuple):
 class MoleculeTask:
     """The task of a table, what prediction must know, the rows that were skipped, and what was found, in sentences for people.
 
-    ``rows`` and ``smiles`` are those of the task's graphs, in their order.
+    ``rows`` and ``smiles`` are those of the task's graphs, in their order; ``descriptors`` are all of RDKit's, if the model reads them.
     """
 
     task: Task
@@ -119,6 +119,7 @@ class MoleculeTask:
     smiles: tuple[str, ...]
     skipped: list[Skipped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    descriptors: np.ndarray | None = None
 
     def skipped_csv(self) -> str:
         """The skipped rows as a CSV file."""
@@ -144,15 +145,15 @@ def read_molecule_task(path: str | PathLike[str], options: MoleculeOptions | Non
     if not len(kept):
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
     kind = options.kind or _kind_of(y[kept], columns.targets)
-    dataset, featurizer, notes = _with_descriptors(found.dataset, smiles, kept, options, workers)
+    dataset, featurizer, values = _with_descriptors(found.dataset, smiles, kept, options, workers)
     classes, targets = _targets(kind, y[kept], columns, path)
     splits = _splits(options, [smiles[i] for i in kept], None if columns.parts is None else [columns.parts[i] for i in kept])
     trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
     seen = seen_categories(dataset, trained_on)
     task = _task(Path(fspath(path)).name, dataset, targets, kind, splits, options, columns.targets, classes, seen)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
-    notes = [*_notes(task, columns, len(kept), len(skipped), kind), *notes, *_shared(task, found.batch)]
-    return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes)
+    notes = [*_notes(task, columns, len(kept), len(skipped), kind, featurizer), *_shared(task, found.batch)]
+    return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes, values)
 
 
 # ---- the columns --------------------------------------------------------------------------------------------------------------------
@@ -239,19 +240,15 @@ def _kind_of(y: np.ndarray, targets: Sequence[str]) -> Kind:
 
 def _with_descriptors(
     dataset: PackedDataset, smiles: Sequence[str], kept: np.ndarray, options: MoleculeOptions, workers: int
-) -> tuple[PackedDataset, Featurizer, list[str]]:
+) -> tuple[PackedDataset, Featurizer, np.ndarray | None]:
+    """The dataset with scaled descriptors if they are wanted, how they are scaled, and the descriptors themselves."""
     wanted = len(kept) <= SMALL if options.descriptors is None else options.descriptors
     featurizer = Featurizer(options.stereo)
     if not wanted:
-        return dataset, featurizer, []
+        return dataset, featurizer, None
     names, values = descriptors([smiles[i] for i in kept], workers)
     featurizer = featurizer.with_scaling(names, values)
-    dataset = dataset.with_attrs(descriptors=featurizer.scaling(names, values))
-    return (
-        dataset,
-        featurizer,
-        [f"{len(featurizer.scaling.names)} descriptors of RDKit are read beside the graph (--no-descriptors)"],
-    )
+    return dataset.with_attrs(descriptors=featurizer.scaling(names, values)), featurizer, values
 
 
 def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[tuple[str, ...], np.ndarray]:
@@ -335,13 +332,17 @@ def _require_two_values(values: np.ndarray, target: str) -> None:
 # ---- what people are told -----------------------------------------------------------------------------------------------------------
 
 
-def _notes(task: Task, columns: _Columns, kept: int, skipped: int, kind: Kind) -> list[str]:
+def _notes(task: Task, columns: _Columns, kept: int, skipped: int, kind: Kind, featurizer: Featurizer) -> list[str]:
     of = ", ".join(columns.targets)
     sizes = [", ".join(f"{len(ids):,} {part}" for part, ids in split.items()) for _, split in task.by_fold()]
     found = [f"{kept:,} molecules of column {columns.smiles_column}; {kind} of {of}; {sizes[0]}"]
     if len(sizes) > 1:
         found[0] += f" in the first of {len(sizes)} folds"
-    return [*found, f"{skipped:,} rows were skipped"] if skipped else found
+    if skipped:
+        found.append(f"{skipped:,} rows were skipped")
+    if featurizer.scaling is not None:
+        found.append(f"{len(featurizer.scaling.names)} descriptors of RDKit are read beside the graph (--no-descriptors)")
+    return found
 
 
 def _shared(task: Task, molecules: GraphBatch) -> list[str]:

@@ -22,7 +22,7 @@ from ..workers import ordered_map
 from .predictor import Predictions, Predictor
 from .writers import write_npy, write_rows
 
-_ROWS = 512
+_ROWS, _ROWS_WITH_DESCRIPTORS = 512, 128  # of a chunk: at most about a second of work, which Ctrl-C waits for
 PROBLEM, UNSEEN = "problem", "unseen"
 Progress = Callable[[int], None]
 
@@ -109,7 +109,8 @@ def _molecules(
 ) -> Iterator[tuple[Rows, Featurized]]:
     """The rows of a table with their molecules, a chunk at a time."""
     featurizer = predictor.schema.featurizer
-    pairs = ((chunk, chunk.values[column]) for chunk in table.chunks(_ROWS))
+    size = _ROWS if featurizer.scaling is None else _ROWS_WITH_DESCRIPTORS
+    pairs = ((chunk, chunk.values[column]) for chunk in table.chunks(size))
     with closing(ordered_map(featurizer.reader, pairs, workers)) as read:
         for chunk, molecules in read:
             yield chunk, featurizer.pack(molecules)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import io
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any
@@ -16,6 +17,7 @@ from numpy.lib import format as npy
 from ..data.format import replace_files
 from ..errors import FormatError, MissingDependencyError
 
+_ROW_GROUP = 2**16
 Chunks = Iterable[Sequence[Sequence[str]]]
 
 
@@ -25,15 +27,13 @@ def write_rows(path: Path, columns: Sequence[str], numbers: Sequence[str], chunk
     Args:
         numbers: the columns that Parquet has as numbers, null where the text is empty; all others are texts.
     """
-    write: Callable[[IO[bytes]], None]
     endings = [ending.lower() for ending in path.suffixes]
-    if endings[-1:] in ([".parquet"], [".pq"]):
-        arrow = _arrow(path)
-        write = lambda file: _write_parquet(arrow, file, columns, frozenset(numbers), chunks)  # noqa: E731
-    elif endings[-1:] == [".gz"]:
-        write = lambda file: _write_gzip(file, columns, _delimiter(endings), chunks)  # noqa: E731
+    last = endings[-1] if endings else ""
+    if last in (".parquet", ".pq"):
+        write = partial(_write_parquet, _arrow(path), columns, frozenset(numbers), chunks)
     else:
-        write = lambda file: _write_text(file, columns, _delimiter(endings), chunks)  # noqa: E731
+        delimiter = "\t" if ".tsv" in endings else ","
+        write = partial(_write_gzip if last == ".gz" else _write_text, columns, delimiter, chunks)
     replace_files({path: write})
 
 
@@ -59,11 +59,7 @@ def _write_npy_header(file: IO[bytes], shape: tuple[int, int]) -> None:
     npy.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
 
 
-def _delimiter(endings: Sequence[str]) -> str:
-    return "\t" if ".tsv" in endings else ","
-
-
-def _write_text(file: IO[bytes], columns: Sequence[str], delimiter: str, chunks: Chunks) -> None:
+def _write_text(columns: Sequence[str], delimiter: str, chunks: Chunks, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
     writer.writerow(columns)
@@ -72,23 +68,35 @@ def _write_text(file: IO[bytes], columns: Sequence[str], delimiter: str, chunks:
     text.detach()  # flushes; the file stays open
 
 
-def _write_gzip(file: IO[bytes], columns: Sequence[str], delimiter: str, chunks: Chunks) -> None:
+def _write_gzip(columns: Sequence[str], delimiter: str, chunks: Chunks, file: IO[bytes]) -> None:
     """Without name and time in the header: equal tables are equal files."""
     with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-        _write_text(packed, columns, delimiter, chunks)
+        _write_text(columns, delimiter, chunks, packed)
 
 
-def _write_parquet(arrow: Any, file: IO[bytes], columns: Sequence[str], numbers: frozenset[str], chunks: Chunks) -> None:
+def _write_parquet(arrow: Any, columns: Sequence[str], numbers: frozenset[str], chunks: Chunks, file: IO[bytes]) -> None:
     types = [arrow.float64() if name in numbers else arrow.string() for name in columns]
     schema = arrow.schema(list(zip(columns, types, strict=True)))
     with arrow.parquet.ParquetWriter(file, schema) as writer:
-        for rows in chunks:
-            by_column = list(zip(*rows, strict=True)) or [()] * len(columns)
+        for rows in _joined(chunks, _ROW_GROUP):
+            by_column = zip(*rows, strict=True)
             values = [
                 [float(text) if text else None for text in texts] if name in numbers else texts
                 for name, texts in zip(columns, by_column, strict=True)
             ]
             writer.write_table(arrow.table(values, schema=schema))
+
+
+def _joined(chunks: Chunks, size: int) -> Iterator[list[Sequence[str]]]:
+    """The same rows in chunks of this size at least, but for the last."""
+    kept: list[Sequence[str]] = []
+    for rows in chunks:
+        kept += rows
+        if len(kept) >= size:
+            yield kept
+            kept = []
+    if kept:
+        yield kept
 
 
 def _arrow(path: Path) -> Any:
