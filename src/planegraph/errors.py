@@ -15,7 +15,7 @@ class PlanegraphError(Exception):
 
 
 class PlanegraphWarning(RuntimeWarning):
-    """What goes on all the same, but should be known; each of several processes finds it by itself."""
+    """A non-fatal problem; each of several processes finds it by itself."""
 
 
 class InvalidGraphError(PlanegraphError, ValueError):

@@ -79,7 +79,7 @@ def test_bad_weights_are_named_by_row_and_column(tmp_path, weights, message):
 
 def test_bad_columns(tmp_path):
     path = write(tmp_path / "t.csv", [1] * 40)
-    with pytest.raises(FormatError, match="has no column 'weight'. Its columns: 'smiles', 'y', 'w', 'part'"):
+    with pytest.raises(FormatError, match=r"has no column 'weight'\. Its columns: 'smiles', 'y', 'w', 'part'"):
         read_molecule_task(path, MoleculeOptions(targets="y", weights="weight"))
     with pytest.raises(PlanegraphError, match="column y is a target, so it cannot hold the weights"):
         read_molecule_task(path, MoleculeOptions(targets="y", weights="y"))
@@ -101,7 +101,7 @@ def test_the_command(tmp_path, capsys):
     quick = ["--out", str(tmp_path / "run"), "-q", "--device", "cpu", "--no-baselines", "--no-descriptors", "--set", *QUICK]
     command = ["train", str(path), "--targets", "y", "--split", "column:part"]
     assert main([*command, "--weights", "w", *quick]) == 0
-    assert "1 rows were skipped" in capsys.readouterr().err
+    assert "1 row skipped" in capsys.readouterr().err
     path.write_text(path.read_text().replace(",1,", ",2,", 1))
     assert main([*command, "--weights", "w", *quick]) == 2
     assert "was made of other data" in capsys.readouterr().err

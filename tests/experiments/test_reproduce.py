@@ -189,11 +189,11 @@ def test_stopping_says_so_even_if_quiet(monkeypatch, capsys):
     from planegraph.train.errors import Stopped
 
     def stopped(*args, **options):
-        raise Stopped("saved in runs/p3r-gin, and --resume goes on", 2)
+        raise Stopped("saved in runs/p3r-gin, and --resume continues it", 2)
 
     monkeypatch.setattr(reproduce, "train", stopped)
     assert main(["reproduce", "p3r", "--only", "p3r-gin", "-q", "--device", "cpu"]) == 130
-    assert capsys.readouterr().err == "planegraph: saved in runs/p3r-gin, and the same command goes on\n"
+    assert capsys.readouterr().err == "planegraph: saved in runs/p3r-gin, and the same command continues it\n"
 
 
 def test_targets_of_a_table_go_together(tmp_path, monkeypatch):

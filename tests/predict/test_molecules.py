@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ pytest.importorskip("rdkit")
 import torch
 from rdkit import Chem
 from rdkit.Chem import Crippen
+from train.tasks import stopped_at
 
 from planegraph.cli import main
 from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
@@ -291,7 +294,8 @@ def test_a_damaged_run_is_named(run, tmp_path, damage, message):
 
 def test_commands(table, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    train = ["train", str(table), "--targets", "logp", "--out", "run", "-q", "--device", "cpu", "--no-descriptors", "--ensemble", "1", "--set", *QUICK]
+    options = ["--targets", "logp", "--out", "run", "-q", "--device", "cpu", "--no-descriptors", "--ensemble", "1"]
+    train = ["train", str(table), *options, "--set", *QUICK]
     assert main(train) == 0
     out, err = capsys.readouterr()
     assert "logp, RMSE: test" in out
@@ -309,6 +313,23 @@ def test_commands(table, tmp_path, capsys, monkeypatch):
     assert main(["train", "missing.csv"]) == 2
     assert main(["train", str(table)]) == 2
     assert "Name the ones to learn: --targets logp,length" in capsys.readouterr().err
+
+
+def test_a_run_is_resumed_by_its_folder(table, tmp_path, capsys, monkeypatch):
+    """The same figures as without the interruption; skipped rows are known from the start."""
+    monkeypatch.chdir(tmp_path)
+    options = ["--targets", "logp", "-q", "--device", "cpu", "--no-descriptors", "--no-baselines", "--ensemble", "2"]
+    command = ["train", os.path.relpath(table), *options, "--set", *QUICK]
+    assert main([*command, "--out", "whole"]) == 0
+    codes = []
+    stopped_at(5, lambda: codes.append(main([*command, "--out", "run"])))
+    assert codes == [143]
+    assert "--resume continues it" in capsys.readouterr().err
+    assert read("run/skipped.csv")[0]["row"] == "61"
+    assert main(["train", "--resume", "--out", "run", "-q", "--device", "cpu", "--no-baselines"]) == 0
+    whole, resumed = (json.loads(Path(name, "result.json").read_text()) for name in ("whole", "run"))
+    assert resumed["ensemble"] == whole["ensemble"]
+    assert main([*command[:1], str(table), *command[2:], "--out", "run"]) == 0  # the same table by another name
 
 
 def test_figures_by_target_leave_gaps_out(table):

@@ -176,7 +176,20 @@ def test_a_run_whose_baselines_fail_is_complete(regression, tmp_path, monkeypatc
 
 def test_commands_with_and_without_baselines(regression, tmp_path, capsys, monkeypatch):
     table = regression[0].parent / "mols.csv"
-    command = ["train", str(table), "--targets", "logp", "-q", "--device", "cpu", "--no-descriptors", "--ensemble", "1", "--set", *QUICK]
+    command = [
+        "train",
+        str(table),
+        "--targets",
+        "logp",
+        "-q",
+        "--device",
+        "cpu",
+        "--no-descriptors",
+        "--ensemble",
+        "1",
+        "--set",
+        *QUICK,
+    ]
     assert main([*command, "--out", str(tmp_path / "a"), "--no-baselines"]) == 0
     assert "baselines" not in json.loads((tmp_path / "a" / "result.json").read_text())
     assert "forest" not in capsys.readouterr().out

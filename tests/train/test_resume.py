@@ -90,7 +90,7 @@ def test_interrupted_and_resumed(tmp_path, whole, number):
         assert process.returncode == -number
     else:
         assert process.returncode == 75
-        assert "--resume goes on" in output
+        assert "--resume continues it" in output
     assert not (tmp_path / "result.json").exists()
     assert start(tmp_path, "resume").wait(120) == 0
     assert_same(tmp_path, whole)

@@ -362,7 +362,7 @@ def test_sweep_on_molecules(tmp_path, capsys, monkeypatch, molecules):
     assert not any("baselines" in found.result for found in others)
     assert len(best.result["lanes"]) == 2
     assert f"planegraph predict {best.folder} FILE -o OUT.csv" in told.out
-    assert "1 rows were skipped: skipped.csv in the folder of each run" in told.err
+    assert "1 row skipped: skipped.csv in the folder of each run" in told.err
     assert main(["predict", str(best.folder), str(molecules), "-o", str(tmp_path / "predicted.csv"), "-q"]) == 1  # one bad row
     assert main([*command, "--out", str(out)]) == 0  # nothing is left to do
     assert [found.folder for found in read_sweep(out)] == [best.folder, *(found.folder for found in others)]

@@ -227,7 +227,7 @@ def test_a_run_that_is_stopped(tmp_path, capsys):
     codes = []
     stopped_at(1, lambda: codes.append(main(["train", "counting", *FAST, "--out", str(tmp_path / "run")])))
     assert codes == [143]
-    assert "--resume goes on from there" in capsys.readouterr().err
+    assert "--resume continues it" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("command", ["train", "reproduce"])

@@ -10,7 +10,7 @@ exit codes:
   2    wrong usage, an unreadable file, or a bad graph under --strict; for iso: a bad graph
   3    no answer: input or output is closed or fails (a full disk), a run diverged, or planegraph itself fails
   130  interrupted (Ctrl-C); train and reproduce save first
-  141  whoever read the output went away
+  141  output pipe closed
   143  train and reproduce: stopped by SIGTERM, and saved
 """
 
@@ -20,7 +20,7 @@ exit codes:
   2    wrong usage or settings, or a file or run that is missing, unreadable or of something else
   3    no answer: a run diverged (of several the others are complete), input or output fails (a full disk), or planegraph itself does
   130  stopped by Ctrl-C; what was trained is saved
-  141  whoever read the output went away
+  141  output pipe closed
   143  stopped by SIGTERM; what was trained is saved
 """
 """Of ``train`` and ``reproduce``."""

@@ -17,6 +17,15 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
+def counted(count: int, name: str) -> str:
+    """A number and the name of what is counted.
+
+    >>> counted(1, "row"), counted(2_000, "row")
+    ('1 row', '2,000 rows')
+    """
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
 def complain(message: str, alike: bool = False) -> None:
     """Says what is wrong; a later one of several processes says which it is, or nothing where all find the same.
 

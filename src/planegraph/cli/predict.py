@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..errors import PlanegraphError, WorkerError
 from .device import add_device, check_device
 from .formats import StreamError, UsageError
-from .messages import complain, printable
+from .messages import complain, counted, printable
 from .workers import add_workers
 
 if TYPE_CHECKING:
@@ -109,5 +109,5 @@ def _told() -> Iterator[None]:
 
 def _of_problems(count: int, where: str) -> int:
     if count:
-        complain(f"{count:,} rows could not be read; {where}")
+        complain(f"{counted(count, 'row')} could not be read; {where}")
     return 1 if count else 0

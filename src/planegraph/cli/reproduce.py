@@ -33,7 +33,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
         "reproduce",
         help="regenerate a table of the paper",
         description="Train and measure the rows of a table that have no record yet, write a record of each (records/NAME), then the "
-        "tables (docs/results.md). A run that was interrupted goes on where it was.",
+        "tables (docs/results.md). An interrupted run is resumed.",
         epilog=_EXAMPLES + epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -49,7 +49,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument(
         "--nodes", metavar="N", type=int, default=9, help="expressiveness: planar graphs of up to N nodes, 2 to 10 (default: 9)"
     )
-    parser.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="go on with an interrupted run")
+    parser.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="resume an interrupted run")
     parser.add_argument("--again", action="store_true", help="run what has a record, too")
     parser.add_argument("--from-run", metavar="RUN", help="make a record of this folder of a finished run, and train nothing")
     parser.add_argument("--name", metavar="NAME", help="with --from-run: the record's name, that of its config")
@@ -95,7 +95,7 @@ def _reproduce(args: argparse.Namespace) -> int:
             else:
                 reproduce(name, plan)
         except Stopped as stop:
-            complain(str(stop).replace("--resume goes on", "the same command goes on"), alike=True)
+            complain(str(stop).replace("--resume continues it", "the same command continues it"), alike=True)
             return 128 + (stop.signal or 2)
         except (DivergedError, PlanegraphError) as error:
             if len(stacks) == 1 and not isinstance(error, DivergedError):

@@ -125,11 +125,12 @@ class Skipped(NamedTuple):
 
 @dataclass(frozen=True)
 class MoleculeTask:
-    """The task of a table, what prediction must know, the rows that were skipped, and what was found, in sentences for people.
+    """The task of the table at ``path``, what prediction must know, the rows that were skipped, and notes for people.
 
     ``rows`` and ``smiles`` are those of the task's graphs, in their order; ``descriptors`` are all of RDKit's, if the model reads them.
     """
 
+    path: str
     task: Task
     schema: MoleculeSchema
     rows: np.ndarray
@@ -181,7 +182,8 @@ def read_molecule_task(
     task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
     notes = [*_notes(task, columns, len(kept), len(skipped), kind, featurizer), *untaught, *_shared(task, found.batch)]
-    return MoleculeTask(task, schema, columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped), notes, values)
+    read = columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped)
+    return MoleculeTask(fspath(path), task, schema, *read, notes, values)
 
 
 # ---- the columns --------------------------------------------------------------------------------------------------------------------
@@ -367,7 +369,7 @@ def _notes(task: Task, columns: _Columns, kept: int, skipped: int, kind: Kind, f
     if len(sizes) > 1:
         found[0] += f" in the first of {len(sizes)} folds"
     if skipped:
-        found.append(f"{skipped:,} rows were skipped")
+        found.append(f"{skipped:,} {'row was' if skipped == 1 else 'rows were'} skipped")
     if featurizer.scaling is not None:
         found.append(f"{len(featurizer.scaling.names)} descriptors of RDKit are read beside the graph (--no-descriptors)")
     return found

@@ -56,7 +56,7 @@ def train_group(
             saved = time.monotonic()
         if stop and progress.epoch < epochs:
             where = f"epoch {progress.epoch + 1}, step {progress.step}"
-            raise Stopped(f"stopped in {where}, and saved in {path}; --resume goes on from there", wish.signal)
+            raise Stopped(f"stopped in {where}, and saved in {path}; --resume continues it", wish.signal)
     results = final_results(group)
     progress.seconds = before + time.monotonic() - begun
     return results

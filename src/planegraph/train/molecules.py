@@ -24,7 +24,7 @@ from ..data.format import replace_files
 from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
-from .callbacks import Callback
+from .callbacks import Callback, RunInfo
 from .ensemble import Folds, read_folds, summarise_ensemble
 from .finished import SCHEMA, schema_text
 from .report import write_reports
@@ -51,9 +51,9 @@ def molecule_settings(
     models = ensemble_for(len(found.task.dataset) * len(found.task.by_fold())) if ensemble is None else ensemble
     overrides = [f"train.seeds={models}", *overrides]
     if start is None:
-        return settings_for(found.task, overrides, options=options)
+        return settings_for(found.task, overrides, name=found.path, options=options)
     options = options | {"from": start.record(found.schema)}
-    sized = settings_for(found.task, options=options)
+    sized = settings_for(found.task, name=found.path, options=options)
     settings = replace(sized, model=start.settings.model, model_class=start.settings.model_class).with_overrides(overrides)
     start.check(settings)
     return settings
@@ -94,24 +94,17 @@ def train_molecules(
         train_molecules(found, settings, "runs/esol", start=start)
     """
     folder = Path(fspath(out))
-    given: dict[str, Any] = {"show": show, "device": device, "callbacks": callbacks}
-    if start is not None:
-        given["start"] = start.first_weights(found.schema)
-        if first_process() and not (folder / "settings.yaml").exists():
-            folder.mkdir(parents=True, exist_ok=True)
-            replace_files({folder / SCHEMA: schema_text(found.schema)})  # now, so that resuming does not need the other run
-    result = train(found.task, settings, folder, resume=True, report=False, **given)
+    given: dict[str, Any] = {"show": show, "device": device, "callbacks": [_FirstFiles(found), *callbacks]}
+    first_weights = None if start is None else start.first_weights(found.schema)
+    result = train(found.task, settings, folder, resume=True, report=False, start=first_weights, **given)
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():
         return result
     files = {
         folder / "result.json": _json(result),
-        folder / SCHEMA: schema_text(found.schema),
         folder / PREDICTIONS: predictions_csv(found, folds),
     }
-    if found.skipped:
-        files[folder / SKIPPED] = found.skipped_csv()
     replace_files(files)  # before the baselines: whatever becomes of those, the run is complete
     if baselines and "skipped" in result.get("baselines", {"skipped": "not asked for"}):
         if show:
@@ -120,6 +113,19 @@ def train_molecules(
         replace_files({folder / "result.json": _json(result)})
     write_reports([folder])  # with the figures of the ensemble and of the baselines
     return result
+
+
+class _FirstFiles(Callback):
+    """Writes what is known before training: the schema, by which a run that started from another is resumed, and the skipped rows."""
+
+    def __init__(self, found: MoleculeTask) -> None:
+        self.found = found
+
+    def on_start(self, run: RunInfo) -> None:
+        files = {run.folder / SCHEMA: schema_text(self.found.schema)}
+        if self.found.skipped:
+            files[run.folder / SKIPPED] = self.found.skipped_csv()
+        replace_files(files)
 
 
 def predictions_csv(found: MoleculeTask, folds: Folds) -> str:

@@ -15,7 +15,8 @@ from .lanes import Lane
 from .log import read_log
 from .settings import RunSettings, flat
 
-_FREE = ("train.epochs", "train.save_seconds")  # the former has rules of its own, the latter does not change the numbers
+_FREE = ("task", "train.epochs", "train.save_seconds")
+"""Not compared: the task, as its digest is; epochs, which have their own rules; what does not change the numbers."""
 _FACTS = ("settings", "lanes", "epoch", "step", "seconds", "memories", "best", "capacity", "world", "data")
 
 

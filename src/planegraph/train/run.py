@@ -61,7 +61,7 @@ def train(
     """Trains all seeds, folds and targets of a run; gives what ``result.json`` holds.
 
     Args:
-        out: the folder of the run. One that holds a run is refused, unless ``resume`` goes on with it; if that is finished, only its
+        out: the folder of the run. One that holds a run is refused, unless ``resume`` continues it; if that is finished, only its
             report is written again. A finished run whose ``result.json`` is missing is tested, and gets one.
         show: progress on stderr.
         device: the GPU of this process, if there is one, by default; under torchrun ``cuda`` is the same.
@@ -132,7 +132,7 @@ def _train_all(
             begun = world.same(resume and checkpoint.exists())
             group = Group(task, settings, lanes, device, world, None if begun else start)
             if world.any(wish.asked):  # between two groups
-                message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume goes on"
+                message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume continues it"
                 raise Stopped(message, wish.signal)
             if begun:
                 group.load(checkpoint)
@@ -341,14 +341,14 @@ def _in_the_way(folders: list[Path], resume: bool) -> str | None:
     there = [folder / name for folder in folders for name in (CHECKPOINT, "result.json", "settings.yaml")]
     there = [path for path in there if path.exists()]
     if there and not resume:
-        return f"{there[0].parent} already holds a run ({there[0].name}); go on with it by --resume, or choose another folder"
+        return f"{there[0].parent} already holds a run ({there[0].name}); continue it by --resume, or choose another folder"
     out = folders[0]
     if (out / CHECKPOINT).exists() or not there:
         return None
     if (out.parent / CHECKPOINT).exists():
-        return f"{out} holds a run without its {CHECKPOINT}: it is trained together with others, in {out.parent}; go on with that"
+        return f"{out} holds a run without its {CHECKPOINT}: it is trained together with others, in {out.parent}; resume that one"
     if (out / "result.json").exists():
-        return f"{out} holds a finished run without its {CHECKPOINT}, so there is nothing to go on from"
+        return f"{out} holds a finished run without its {CHECKPOINT}, so it cannot be resumed; choose another folder"
     return None
 
 
