@@ -368,7 +368,7 @@ def test_interrupted(run, capsys):
     command = ["train", "table.csv", "--targets", "y", *OPTIONS, "train.epochs=300", "train.save_seconds=0.1"]
     code, err = interrupted(planegraph(*command, "--out", "new"), Path("new/checkpoint.safetensors"))
     assert code == 130
-    assert "the same command continues" in err
+    assert "--resume continues it" in err
     assert main(["predict", "new", "table.csv", "-o", "p.csv"]) == 2
     assert "if it was interrupted, run planegraph train again" in capsys.readouterr().err
     for out in ("new", "whole"):

@@ -80,9 +80,6 @@ def task_sweep(
     """On a benchmark, a packed file or a function."""
     from ..train import train
 
-    if args.task is None:
-        raise UsageError("name the task of the sweep: the command that began it continues it", alike=True)
-
     def settings_for(overrides: Sequence[str]) -> RunSettings:
         return settings(argparse.Namespace(**{**vars(args), "overrides": list(overrides)}))
 

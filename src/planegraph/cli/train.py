@@ -67,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
 
     if args.task is None and not (args.resume and args.out):
         raise UsageError("name a benchmark, a file or module:function; --resume --out DIR alone resumes the run in DIR")
+    if args.task is None and is_sweep(args):
+        raise UsageError("name the task of the sweep: the command that began it continues it", alike=True)
     try:
         check_device(args.device)
         on_table = is_table(args.task or _settings_in(args.out).task)
