@@ -370,7 +370,7 @@ def test_interrupted(run, capsys):
     assert code == 130
     assert "--resume continues it" in err
     assert main(["predict", "new", "table.csv", "-o", "p.csv"]) == 2
-    assert "if it was interrupted, run planegraph train again" in capsys.readouterr().err
+    assert "the run is not finished: planegraph train --resume --out new" in capsys.readouterr().err
     for out in ("new", "whole"):
         assert main([*command, "--out", out]) == 0
         assert main(["predict", out, "table.csv", "-o", f"{out}.csv", "-q"]) == 0

@@ -27,7 +27,8 @@ class FinishedRun(NamedTuple):
 
 def read_run(folder: Path) -> FinishedRun:
     """FormatError, which names the file, if one is missing or damaged."""
-    schema, result = read_schema(folder), _json(folder / "result.json", "the run is not finished: run planegraph train again")
+    schema = read_schema(folder)
+    result = _json(folder / "result.json", f"the run is not finished: planegraph train --resume --out {folder}")
     try:
         model_class = MODELS[result["model_class"]]
         names = [lane_name(lane["seed"], lane["fold"]) for lane in result["lanes"]]
@@ -41,7 +42,7 @@ def read_run(folder: Path) -> FinishedRun:
 def read_schema(folder: Path) -> MoleculeSchema:
     """FormatError if the file is missing or damaged."""
     path = folder / SCHEMA
-    values = _json(path, "name the folder of a run on a table of molecules; if it was interrupted, run planegraph train again")
+    values = _json(path, "name the folder of a run on a table of molecules")
     wanted, values = values.get("crc32"), {name: value for name, value in values.items() if name != "crc32"}
     found = _checksum(values)
     if wanted != found:
