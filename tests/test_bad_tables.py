@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import gzip
 import os
 import resource
@@ -140,6 +141,83 @@ def test_gaps_by_part_and_classes_that_are_never_taught(capsys):
     assert "class 2 has no molecule in the training part" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["options.split=scaffold"], "--set options.split=scaffold: what is read of a table has options of its own"),
+        (["task=b.csv"], "--set task=b.csv"),
+    ],
+)
+def test_settings_of_the_table_are_options(options, message, capsys):
+    assert train(write("t.csv", VALUES), *["--targets", "y"]) == 0
+    assert main(["train", "t.csv", "--targets", "y", "--out", "other", *OPTIONS, *options]) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_options_that_would_be_ignored(run, capsys):
+    assert main(["train", "--resume", "--out", "run", "--targets", "z"]) == 2
+    assert "--targets cannot be used: run is resumed as it was begun" in capsys.readouterr().err
+    assert main(["train", "p3r", "--from", "run", "--out", "p3r"]) == 2
+    assert "--from cannot be used: it is for tables of molecules" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("metric", ["r2", "spearman"])
+def test_a_metric_that_is_undefined(metric, capsys):
+    values = [*range(24), *[5] * 8, *range(8)]
+    assert train(write("t.csv", values, SPLIT, header="smiles,y,part"), "--split", "column:part", "--metric", metric) == 2
+    assert f"the metric {metric} needs two different values in part 'val'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("model", ["GIN", "GCN"])
+def test_models_that_read_no_bonds(model):
+    assert main(["train", write("t.csv", VALUES), "--out", "run", *OPTIONS, f"model_class={model}"]) == 0
+
+
+def test_classes_keep_their_digits():
+    values = [1_000_000 + k % 3 for k in range(40)]
+    assert train(write("t.csv", values), "--task", "multiclass") == 0
+    assert main(["predict", "run", "t.csv", "-o", "p.csv", "-q"]) == 0
+    with open("p.csv") as file:
+        assert {"probability_1000000", "probability_1000002"} <= set(next(csv.reader(file)))
+    assert main(["evaluate", "run", "t.csv", "-q"]) == 0
+
+
+def test_names_with_commas_and_tabs():
+    Path("t.csv").write_text("smiles\tlog P, exp\n" + "".join(f"{s}\t{k}\n" for k, s in enumerate(MOLECULES)))
+    assert train("t.csv", "--targets", '"log P, exp"') == 2  # a comma in the header: separated by commas
+    Path("t.csv").write_text("smiles\tlogp\n" + "".join(f"{s}\t{k}\n" for k, s in enumerate(MOLECULES)))
+    assert train("t.csv", "--targets", "logp") == 0
+
+
+def test_a_second_model_beside_the_first(run):
+    """Columns of another model stay; of several targets, those that the table has are evaluated."""
+    assert train("table.csv", "--targets", "y,z", out="other") == 2  # there is no z
+    Path("two.csv").write_text("smiles,y,z\n" + "".join(f"{s},{k},{k % 5}\n" for k, s in enumerate(MOLECULES)))
+    assert train("two.csv", "--targets", "z", out="other") == 0
+    assert main(["predict", "run", "table.csv", "-o", "one.csv", "-q"]) == 0
+    assert main(["predict", "other", "one.csv", "-o", "both.csv", "-q"]) == 0
+    with open("both.csv") as file:
+        head = next(csv.reader(file))
+    assert len(set(head)) == len(head)
+    assert {"predicted_y", "predicted_z", "problem", "problem_2"} <= set(head)
+    assert train("two.csv", "--targets", "y,z", "--task", "regression", out="three") == 0
+    assert main(["evaluate", "three", "table.csv", "-q"]) == 0
+
+
+@pytest.mark.parametrize(("name", "code"), [("p.tsv.csv", 0), ("p.xlsx", 2), ("p.parquet.gz", 2), ("/dev/stdout", 2)])
+def test_endings_of_outputs(run, name, code):
+    assert main(["predict", "run", "table.csv", "-o", name, "-q"]) == code
+    assert code or Path(name).read_text().startswith("smiles,y,predicted_y,")
+
+
+def test_a_link_stays_a_link(run):
+    Path("target.csv").write_text("old")
+    os.symlink("target.csv", "link.csv")
+    assert main(["predict", "run", "table.csv", "-o", "link.csv", "-q"]) == 0
+    assert Path("link.csv").is_symlink()
+    assert Path("target.csv").read_text().startswith("smiles,")
+
+
 def test_molecules_of_one_atom():
     """No molecule has a bond, so no dataset has bond features."""
     Path("t.csv").write_text("smiles,y\n" + "".join(f"[{n}C],{n}\n" for n in range(10, 40)))
@@ -179,15 +257,16 @@ def test_files_that_cannot_be_read(run, capsys, name, data, message):
         pytest.importorskip("pyarrow")
     if data is not None:
         Path(name).write_bytes(data)
-    Path("p.csv").write_text("before")
+    for out in ("p.csv", "p.npy"):
+        Path(out).write_text("before")
     for command in (
         ["predict", "run", name, "-o", "p.csv", "-q"],
         ["evaluate", "run", name],
-        ["embed", "run", name, "-o", "p.csv"],
+        ["embed", "run", name, "-o", "p.npy"],
     ):
         assert main(command) == 2
         assert message in capsys.readouterr().err
-    assert Path("p.csv").read_text() == "before"
+    assert {Path(out).read_text() for out in ("p.csv", "p.npy")} == {"before"}
 
 
 def test_parquet_with_nested_columns(run):

@@ -91,6 +91,19 @@ def test_a_run_and_a_quick_look_at_it(tmp_path, cache):
     assert look.but == "1 of 3 epochs only"
 
 
+def test_the_page_has_the_table_of_the_results():
+    """What docs/molecules.md says of other tools is what benchmarks/results/chem.jsonl gives."""
+    for package in ("rdkit", "scipy", "sklearn"):
+        pytest.importorskip(package)
+    import chem
+
+    rows = chem.read_rows(chem.RESULTS)
+    page = (Path(__file__).resolve().parents[1] / "docs" / "molecules.md").read_text(encoding="utf-8")
+    assert chem.table(rows, tuple(chem.TOOLS), chem.SETS) in page
+    assert all(row["version"] and row["processor"] for row in rows)
+    assert len({tuple(row[name] for name in chem.KEY) for row in rows}) == len(rows)
+
+
 def test_epochs_and_their_clocks(tmp_path, cache):
     task = datasets.get("p3r", tmp_path).task()
     settings = RunSettings("p3r", model={"hidden": 8, "layers": 1}).with_overrides(["train.batch_size=64", "train.epochs=9"])

@@ -240,3 +240,21 @@ def test_bad_sample_weights(weights, message):
     graphs, y = cycles(10)
     with pytest.raises(ValueError, match=message):
         PlanERegressor(**QUICK).fit(graphs, y, sample_weight=weights)
+
+
+@pytest.mark.parametrize("random_state", [None, np.int64(3), np.random.RandomState(0)])
+def test_parameters_as_numpy_has_them(random_state, tmp_path):
+    smiles = ["C" * k + "O" for k in range(1, 21)]
+    model = PlanERegressor(
+        epochs=np.int64(1), hidden=np.int64(4), layers=1, dropout=np.float32(0.1), descriptors=False, random_state=random_state
+    ).fit(smiles, [len(s) for s in smiles])
+    model.save(tmp_path)
+    assert np.array_equal(PlanERegressor.load(tmp_path).predict(smiles), model.predict(smiles))
+
+
+@pytest.mark.parametrize("text", ["[]", '{"estimator": "PlanERegressor", "params": {"foo": 1}}', "not JSON", None])
+def test_a_damaged_estimator_is_named(text, tmp_path):
+    if text is not None:
+        (tmp_path / "estimator.json").write_text(text)
+    with pytest.raises(FormatError, match=r"estimator\.json is (damaged|missing)"):
+        PlanERegressor.load(tmp_path)

@@ -107,7 +107,7 @@ def test_evaluate(run, place):
 def test_embed(run, place):
     assert run("embed")[0] == 0
     rows = np.load(place / "fingerprints.npy")
-    assert rows.shape == (20, 16)
+    assert rows.shape == (20, 5 * 16)  # five models
     assert np.isfinite(rows).all()
 
 

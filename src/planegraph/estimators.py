@@ -7,6 +7,7 @@ data chooses the epoch; several models are an ensemble. A fitted estimator is sa
 from __future__ import annotations
 
 import json
+import numbers
 import tempfile
 import warnings
 from collections.abc import Sequence
@@ -23,7 +24,7 @@ from .datasets.molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer
 from .datasets.molecule_task import SMALL
 from .datasets.sources import make_task
 from .datasets.task import Task
-from .datasets.weights import bad_weight, scaled_weights
+from .datasets.weights import bad_weight
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
 from .graph import Graph
 from .nn import BasePlanE
@@ -35,6 +36,7 @@ from .train.tasks import epochs_for, graph_scale
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    from sklearn.utils import check_random_state
     from sklearn.utils.multiclass import unique_labels
     from sklearn.utils.validation import check_is_fitted
 except ImportError as error:
@@ -53,10 +55,8 @@ class PlanEEstimator(BaseEstimator):
         validation: the share of the training data that chooses the epoch.
         stereo: of SMILES, whether mirror images differ.
         descriptors: of SMILES, whether RDKit's descriptors are read, too; None: up to 5,000 molecules.
-        random_state: of weights, data order and validation. device: a GPU if there is one, by default.
+        random_state: of weights, data order and validation, as scikit-learn takes it. device: a GPU if there is one, by default.
     """
-
-    _kind = "regression"
 
     def __init__(
         self,
@@ -93,10 +93,11 @@ class PlanEEstimator(BaseEstimator):
         if len(graphs) < 4:
             raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found n_samples={len(graphs)}")
         self.kind_, self.featurizer_ = _kind_of(graphs), None
-        dataset = self._first_packing(graphs)
-        train_ids, val = self._parts(len(dataset))
+        seed = _seed(self.random_state)
+        train_ids, val = self._parts(len(graphs), seed)
+        dataset = self._first_packing(graphs, train_ids)
         if data.weights is not None:
-            dataset = dataset.with_attrs(sample_weight=scaled_weights(data.weights, train_ids))
+            dataset = dataset.with_attrs(sample_weight=data.weights)
         smiles = self.kind_ == "smiles"
         task = make_task(
             "estimator",
@@ -108,11 +109,11 @@ class PlanEEstimator(BaseEstimator):
             features=(NODE_FEATURES, EDGE_FEATURES) if smiles else None,
             seen=seen_categories(dataset, train_ids) if smiles else None,
         )
-        self.models_ = self._trained(task, len(train_ids))
+        self.models_ = self._trained(task, len(train_ids), seed)
         self.task_kind_ = kind
         return self
 
-    def _first_packing(self, graphs: list[Any]) -> PackedDataset:
+    def _first_packing(self, graphs: list[Any], train: np.ndarray) -> PackedDataset:
         """Packs the training graphs, and learns how those of predictions are packed."""
         if self.kind_ != "smiles":
             return self._pack(graphs)
@@ -122,7 +123,7 @@ class PlanEEstimator(BaseEstimator):
         if not wanted:
             return dataset
         names, values = descriptors(graphs)
-        self.featurizer_ = self.featurizer_.with_scaling(names, values)
+        self.featurizer_ = self.featurizer_.with_scaling(names, values[train])
         return dataset.with_attrs(descriptors=self.featurizer_.scaling(names, values))
 
     def _pack(self, graphs: list[Any]) -> PackedDataset:
@@ -140,18 +141,18 @@ class PlanEEstimator(BaseEstimator):
             graphs = [Graph.from_networkx(graph) for graph in graphs]
         return PackedDataset.from_graphs(graphs, on_nonplanar="set")
 
-    def _parts(self, count: int) -> tuple[np.ndarray, np.ndarray]:
-        if not 0 < self.validation < 1:
+    def _parts(self, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+        if not isinstance(self.validation, numbers.Real) or not 0 < self.validation < 1:
             raise ValueError(f"validation is a share, above 0 and below 1; found {self.validation!r}")
         held = min(max(1, round(self.validation * count)), count - 1)
-        order = np.random.default_rng(self.random_state).permutation(count)
+        order = np.random.default_rng(seed).permutation(count)
         return np.sort(order[held:]), np.sort(order[:held])
 
-    def _trained(self, task: Task, graphs: int) -> list[BasePlanE]:
+    def _trained(self, task: Task, graphs: int, seed: int) -> list[BasePlanE]:
         model = {
-            "hidden": self.hidden,
-            "layers": self.layers,
-            "dropout": self.dropout,
+            "hidden": _plain(self.hidden),
+            "layers": _plain(self.layers),
+            "dropout": _plain(self.dropout),
             "graph_scale": graph_scale(task.dataset),
         }
         settings = RunSettings("estimator", model=model).with_overrides(
@@ -160,7 +161,7 @@ class PlanEEstimator(BaseEstimator):
                 f"train.lr={self.lr}",
                 f"train.batch_size={'null' if self.batch_size is None else self.batch_size}",
                 f"train.seeds={self.ensemble}",
-                f"train.seed={self.random_state}",
+                f"train.seed={seed}",
                 "train.save_seconds=1e9",
             ]
         )
@@ -189,14 +190,14 @@ class PlanEEstimator(BaseEstimator):
             model.save_pretrained(root / f"model{k}")
         values = {
             "estimator": type(self).__name__,
-            "params": self.get_params(),
+            "params": self.get_params() | {"random_state": _seed(self.random_state)},
             "kind": self.kind_,
             "task": self.task_kind_,
             "models": len(self.models_),
             "featurizer": None if self.featurizer_ is None else self.featurizer_.to_dict(),
             **self._more(),
         }
-        replace_files({root / _FILE: json.dumps(values, indent=1) + "\n"})
+        replace_files({root / _FILE: json.dumps(values, indent=1, default=_plain) + "\n"})
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
@@ -204,16 +205,24 @@ class PlanEEstimator(BaseEstimator):
         path = Path(fspath(folder)) / _FILE
         try:
             values = json.loads(path.read_text(encoding="utf-8"))
-            name, params = values["estimator"], values["params"]
-        except (ValueError, KeyError, TypeError) as error:
+            name = values["estimator"]
+            if name == cls.__name__:
+                return cls._read(values, path.parent)
+        except FileNotFoundError:
+            raise FormatError(f"{path} is missing; save writes it") from None
+        except FormatError:
+            raise
+        except (AttributeError, ValueError, KeyError, TypeError) as error:
             raise FormatError(f"{path} is damaged: {error!r}") from None
-        if name != cls.__name__:
-            raise FormatError(f"{path} is a {name}; use {name}.load")
-        found = cls(**params)
+        raise FormatError(f"{path} is a {name}; use {name}.load")
+
+    @classmethod
+    def _read(cls, values: dict[str, Any], folder: Path) -> Self:
+        found = cls(**values["params"])
         found.kind_, found.task_kind_ = values["kind"], values["task"]
         found.featurizer_ = None if values["featurizer"] is None else Featurizer.from_dict(values["featurizer"])
-        found.models_ = [BasePlanE.from_pretrained(path.parent / f"model{k}") for k in range(values["models"])]
         found._set_more(values)
+        found.models_ = [BasePlanE.from_pretrained(folder / f"model{k}") for k in range(values["models"])]
         return found
 
     def _more(self) -> dict[str, Any]:
@@ -317,6 +326,18 @@ class _Data(NamedTuple):
         if not len(kept):
             raise ValueError("sample_weight is 0 for all graphs; there is nothing to learn")
         return cls([graphs[k] for k in kept], y[kept], weights[kept])
+
+
+def _seed(random_state: Any) -> int:
+    """A seed from whatever scikit-learn takes as one: a number, None or a generator."""
+    if isinstance(random_state, numbers.Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def _plain(value: Any) -> Any:
+    """A Python number in place of numpy's, as grids of parameters have them."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _as_list(X: Any) -> list[Any]:

@@ -154,7 +154,7 @@ def test_what_is_there_is_not_lost(tmp_path):
     """The run of a target goes on with its stack only, and a stack does not write over a run in its folder."""
     task = several()
     train(task, settings_for(None, epochs=2), tmp_path / "stack", device="cpu")
-    with pytest.raises(PlanegraphError, match=r"trained together with others, in .*stack; go on with that"):
+    with pytest.raises(PlanegraphError, match=r"trained together with others, in .*stack; resume that one"):
         train(task.of_target("odd"), settings_for("odd"), tmp_path / "stack" / "odd", resume=True, device="cpu")
     assert len(read_log(tmp_path / "stack" / "odd" / "log.jsonl")) == 4
     train(task.of_target("odd"), settings_for("odd", epochs=1), tmp_path / "other" / "odd", device="cpu")

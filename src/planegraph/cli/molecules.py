@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import os
 import sys
 from collections.abc import Callable
@@ -70,13 +71,14 @@ def run_molecules(args: argparse.Namespace, loggers: Callable[[], list[Any]]) ->
     from ..train import load_settings
     from ..train.molecules import SKIPPED, molecule_settings, train_molecules
 
-    if args.config:
-        raise UsageError("--config is for benchmarks; a file with molecules takes --set")
-    out = args.out or os.path.join("runs", os.path.basename(args.task).split(".")[0])
+    _check_arguments(args)
+    loggers()  # one that is not installed is an error before the table is read
+    out = args.out or os.path.join("runs", _stem(args.task))
     kept = load_settings(os.path.join(out, "settings.yaml")) if args.task is None else None
     path, options, start = _asked(args, out) if kept is None else _kept(kept, out)
     found = _read(path, options, start, args.workers)
-    settings_for = partial(molecule_settings, found, options.to_dict(), args.ensemble, start=start)
+    ensemble = args.seeds if args.ensemble is None else args.ensemble
+    settings_for = partial(molecule_settings, found, options.to_dict(), ensemble, start=start)
     if kept is not None:
         settings_for = kept.with_overrides
 
@@ -96,13 +98,51 @@ def run_molecules(args: argparse.Namespace, loggers: Callable[[], list[Any]]) ->
     return code
 
 
+def _check_arguments(args: argparse.Namespace) -> None:
+    """UsageError for what does not go with tables, or not with a run that is resumed by its folder."""
+    if args.config:
+        raise UsageError("--config is for benchmarks; a file with molecules takes --set")
+    for override in args.overrides:
+        if override.split("=")[0].split(".")[0].strip() in ("task", "options"):
+            raise UsageError(f"--set {override}: what is read of a table has options of its own, such as --split and --targets")
+    if args.task is None:
+        refuse_molecule_options(args, f"{args.out} is resumed as it was begun")
+
+
+def refuse_molecule_options(args: argparse.Namespace, why: str) -> None:
+    """UsageError if an option of tables is given where it would be ignored."""
+    for name in ("smiles", "targets", "weights", "ensemble", "start", "no_stereo", "descriptors"):
+        if getattr(args, name) not in (None, False):
+            option = {"start": "from"}.get(name, name).replace("_", "-")
+            raise UsageError(f"--{option} cannot be used: {why}")
+
+
+def _names(text: str) -> tuple[str, ...]:
+    """Names of columns, separated by commas; one that has a comma is put in double quotes.
+
+    >>> _names('a, b'), _names('"log P, exp",b')
+    (('a', 'b'), ('log P, exp', 'b'))
+    """
+    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) or [""])
+
+
+def _stem(path: str) -> str:
+    """The name of a file without its ending.
+
+    >>> _stem("data/mols.train.csv"), _stem("mols.csv.gz")
+    ('mols.train', 'mols')
+    """
+    name = os.path.basename(path)
+    return os.path.splitext(name.removesuffix(".gz"))[0]
+
+
 def _asked(args: argparse.Namespace, out: str) -> tuple[str, MoleculeOptions, Start | None]:
     """The table, how it is read, and what its models start from, as the command says."""
     from ..datasets.molecule_task import MoleculeOptions
     from ..train.transfer import Start
 
     kind = "binary" if args.kind == "classification" else args.kind
-    targets = None if args.targets is None else tuple(name.strip() for name in args.targets.split(","))
+    targets = None if args.targets is None else _names(args.targets)
     stereo = not args.no_stereo
     options = MoleculeOptions(
         args.smiles, targets, kind, args.metric, args.split, args.folds, stereo, args.descriptors, weights=args.weights

@@ -16,7 +16,7 @@ from ..processes import first_process
 from .device import add_device, check_device
 from .formats import UsageError
 from .messages import complain
-from .molecules import add_molecules, is_table, run_molecules
+from .molecules import add_molecules, is_table, refuse_molecule_options, run_molecules
 from .overrides import add_overrides
 from .report import where_report
 from .sweep import Tasks, is_sweep, run_sweep, task_sweep
@@ -69,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         raise UsageError("name a benchmark, a file or module:function; --resume --out DIR alone resumes the run in DIR")
     if args.task is None and is_sweep(args):
         raise UsageError("name the task of the sweep: the command that began it continues it", alike=True)
+    if args.out and not is_sweep(args) and os.path.exists(os.path.join(args.out, "sweep.json")):
+        raise UsageError(f"{args.out} holds a sweep; choose another folder for a run")
     try:
         check_device(args.device)
         on_table = is_table(args.task or _settings_in(args.out).task)
@@ -95,6 +97,7 @@ def _run_task(args: argparse.Namespace) -> int:
     from ..train.run import runs_of
     from ..train.tasks import short_name
 
+    refuse_molecule_options(args, "it is for tables of molecules")
     _loggers(args)  # one that is not installed is an error before the data is read
     _make_importable(os.getcwd())
     tasks = Tasks(args.data)

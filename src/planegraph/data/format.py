@@ -160,10 +160,13 @@ def checksum(array: np.ndarray, before: int = 0) -> int:
 def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], Any]]) -> None:
     """Writes each file under a temporary name beside it, and renames them when all are safely on the disk, in the order given.
 
+    A link stays a link: the file that it names is replaced.
+
     Args:
         contents: of each file: text, bytes, or a function that writes them. An OSError names the file that could not be written.
     """
     temporary: dict[Path, Path] = {}
+    contents = {Path(os.path.realpath(path)) if path.is_symlink() else path: content for path, content in contents.items()}
     try:
         for path, content in contents.items():
             temporary[path] = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")

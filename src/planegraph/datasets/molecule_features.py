@@ -39,7 +39,7 @@ class Featurized(NamedTuple):
 
 @dataclass(frozen=True)
 class Scaling:
-    """Names of RDKit's descriptors, and center and spread of each over the table that was trained on.
+    """Names of RDKit's descriptors, and center and spread of each over the training molecules.
 
     A descriptor becomes tanh(z / 2) of its number z of deviations from the center. Counts of rare fragments are many deviations away
     wherever they are not 0, and without a bound they decide what the model says of molecules unlike those it was trained on.

@@ -1,8 +1,8 @@
 """Tables of molecules, read row by row: CSV, TSV, Parquet, SDF and SMILES files.
 
 ======================  =======================================================================================================
-``.csv``, ``.tsv``      a header, then a row per molecule; cells as in RFC 4180. A ``.csv`` whose header has semicolons and no comma
-                        is separated by semicolons
+``.csv``, ``.tsv``      a header, then a row per molecule; cells as in RFC 4180. A ``.csv`` whose header has tabs or semicolons and
+                        no comma is separated by those
 ``.smi``, ``.smiles``   a SMILES and an optional name on each line, in columns ``smiles`` and ``name``; a header that starts with
                         the word ``smiles`` is skipped
 ``.sdf``, ``.sd``       read by RDKit. Column ``smiles`` is the canonical isomeric SMILES; then one column for each property of the
@@ -291,7 +291,8 @@ class _DelimitedTable(MoleculeTable):
         line = lines.read_filled()
         if not line:
             raise FormatError(f"{self.path} is empty: expected a header with the names of the columns")
-        self._delimiter = "\t" if _ending(self.path) == ".tsv" else ";" if "," not in line and ";" in line else ","
+        others = [mark for mark in "\t;" if mark in line]
+        self._delimiter = "\t" if _ending(self.path) == ".tsv" else others[0] if others and "," not in line else ","
         return _split(lines, line, self._delimiter)
 
     def _records(self) -> Iterator[tuple[list[str], str]]:

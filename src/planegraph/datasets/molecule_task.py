@@ -26,9 +26,9 @@ from ..errors import FormatError, PlanegraphError
 from .molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
 from .molecule_files import MoleculeTable, find_smiles_column, open_table, read_targets, require_column
 from .molecule_splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
-from .sources import Kind, kind_of, make_task
+from .sources import Kind, kind_of, make_task, trained_on
 from .task import Split, Task
-from .weights import bad_weight, scaled_weights
+from .weights import bad_weight
 
 SMALL = 5_000
 """Up to so many molecules RDKit's descriptors are read, too, unless said otherwise: there they help, and cost little."""
@@ -170,14 +170,14 @@ def read_molecule_task(
     for k in np.flatnonzero(np.isnan(y[kept]).all(0)):
         raise FormatError(f"{path}: no molecule that can be read has a value in column {columns.targets[k]!r}; {_first(skipped)}")
     kind = options.kind or kind_of(y[kept], columns.targets, "--task")
-    dataset, featurizer, values = _with_descriptors(found.dataset, featurizer, [smiles[i] for i in kept], options, workers)
     classes, targets = _targets(kind, y[kept], columns, path)
     splits = _splits(options, columns, kept, path)
     untaught = _check_taught(y[kept], splits, columns.targets, classes, fspath(path))
-    trained_on = np.unique(np.concatenate([split["train"] for split in ([splits] if isinstance(splits, Mapping) else splits)]))
-    seen = _both(seen_categories(dataset, trained_on), like)
+    train = trained_on([splits] if isinstance(splits, Mapping) else splits, len(kept))
+    dataset, featurizer, values = _with_descriptors(found.dataset, featurizer, [smiles[i] for i in kept], train, options, workers)
+    seen = _both(seen_categories(dataset, train), like)
     if columns.weights is not None:
-        dataset = dataset.with_attrs(sample_weight=scaled_weights(columns.weights[kept], trained_on))
+        dataset = dataset.with_attrs(sample_weight=columns.weights[kept])
     fields = {"features": (NODE_FEATURES, EDGE_FEATURES), "metric": options.metric, "names": columns.targets, "seen": seen}
     task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
@@ -271,7 +271,7 @@ def _find_targets(table: MoleculeTable, taken: Sequence[str | None]) -> tuple[st
 
 
 def _with_descriptors(
-    dataset: PackedDataset, featurizer: Featurizer, smiles: Sequence[str], options: MoleculeOptions, workers: int
+    dataset: PackedDataset, featurizer: Featurizer, smiles: Sequence[str], train: np.ndarray, options: MoleculeOptions, workers: int
 ) -> tuple[PackedDataset, Featurizer, np.ndarray | None]:
     """The dataset with scaled descriptors if they are wanted, how they are scaled, and the descriptors themselves, if they were
     computed here: a featurizer that has a scaling has added them before."""
@@ -279,7 +279,7 @@ def _with_descriptors(
     if not wanted or featurizer.scaling is not None:
         return dataset, featurizer, None
     names, values = descriptors(smiles, workers)
-    featurizer = featurizer.with_scaling(names, values)
+    featurizer = featurizer.with_scaling(names, values[train])
     return dataset.with_attrs(descriptors=featurizer.scaling(names, values)), featurizer, values
 
 
@@ -312,7 +312,7 @@ def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[t
     found, numbers = np.unique(y[:, 0], return_inverse=True)
     if len(found) < 2:
         raise FormatError(f"{path}, column {columns.targets[0]!r}: all rows have the class {found[0]:g}; there is nothing to learn")
-    return tuple(f"{value:g}" for value in found), numbers
+    return tuple(str(int(value)) if value.is_integer() else repr(value) for value in found.tolist()), numbers
 
 
 def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, path: Any) -> Split | list[Split]:

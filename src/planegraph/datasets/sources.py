@@ -25,6 +25,7 @@ from .molecule_splits import PART_OF_WORD, PARTS, random_split
 from .molecule_splits import folds as random_folds
 from .splits import by_number
 from .task import Split, Task
+from .weights import are_weights, scaled_weights
 
 Kind = Literal["regression", "binary", "multiclass"]
 LOSSES = {"regression": "mse", "binary": "bce", "multiclass": "ce"}
@@ -93,12 +94,16 @@ def make_task(
     metric = metric or METRICS[kind]
     if metric not in metrics_of(kind):
         raise PlanegraphError(f"the metric of a {kind} task is one of {', '.join(metrics_of(kind))}; found {metric!r}")
+    one = isinstance(splits, Mapping)
+    train = trained_on([splits] if one else splits, len(dataset))
     if kind == "regression":
-        units = tuple(map(_unit, y.T))
+        units = tuple(_unit(values[train], values) for values in y.T)
         y = (y - np.array(units)[:, 0]) / np.array(units)[:, 1]
     classes = kind == "multiclass"
     nodes, edges = dataset_sizes(dataset) if features is None else features
-    one = isinstance(splits, Mapping)
+    weights = dataset.attrs.get("sample_weight")
+    if weights is not None and are_weights(weights, train):
+        dataset = dataset.with_attrs(sample_weight=scaled_weights(weights, train))
     return Task(
         name,
         dataset.with_y(y[:, 0].astype(np.int32) if classes else y.astype(np.float32)),
@@ -116,10 +121,20 @@ def make_task(
     )
 
 
-def _unit(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard deviation of what was measured; 1 in place of a deviation of 0."""
-    measured = values[~np.isnan(values)]
-    return float(measured.mean()), float(measured.std()) or 1.0
+def trained_on(splits: Iterable[Split], graphs: int) -> np.ndarray:
+    """The ids of all graphs in a training part; wrong ones are left to the checks of the task."""
+    chosen = np.zeros(graphs, bool)
+    for part in (np.asarray(split.get("train", ())) for split in splits):
+        ids = np.flatnonzero(part[:graphs]) if part.dtype == bool else part.astype(np.int64, copy=False).reshape(-1)
+        chosen[ids[(ids >= 0) & (ids < graphs)]] = True
+    return np.flatnonzero(chosen)
+
+
+def _unit(train: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of what was measured in training, or at all if nothing was; 1 in place of a deviation of 0."""
+    measured = [some[~np.isnan(some)] for some in (train, values)]
+    chosen = measured[0] if len(measured[0]) else measured[1]
+    return float(chosen.mean()), float(chosen.std()) or 1.0
 
 
 # ---- targets ------------------------------------------------------------------------------------------------------------------------

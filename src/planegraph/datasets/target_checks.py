@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _JUDGED = ("val", "test")
+_NEED_TWO_VALUES = ("prauc", "r2", "spearman")
 _RESERVED = re.compile(r"models|tensorboard|wandb|group\d+")
 
 
@@ -33,6 +34,8 @@ def check_targets(task: Task) -> None:
     _check_values(task)
     if task.metric == "rocauc":
         _check_both_classes(task)
+    if task.metric in _NEED_TWO_VALUES:
+        _check_two_values(task)
 
 
 def _check_numbers(task: Task) -> None:
@@ -113,6 +116,17 @@ def _check_both_classes(task: Task) -> None:
                     f"task {task.name}: ROC-AUC needs graphs of both classes in {title}; found {count} positive and "
                     f"{len(ids) - count} negative{of}. Choose another split, or another metric, such as accuracy"
                 )
+
+
+def _check_two_values(task: Task) -> None:
+    """Two different values of one target at least in each part that is judged; without them these metrics are undefined."""
+    y = task.dataset.y.reshape(len(task.dataset), -1)
+    for title, part, ids in task.parts():
+        if part in _JUDGED and len(ids) and not any(len(np.unique(values[~np.isnan(values)])) > 1 for values in y[ids].T):
+            raise PlanegraphError(
+                f"task {task.name}: the metric {task.metric} needs two different values in {title}, which has {len(ids)} graphs. Choose "
+                "another split, or another metric"
+            )
 
 
 def _check_one_defined(task: Task, title: str, y: np.ndarray) -> None:

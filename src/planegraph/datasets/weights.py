@@ -26,6 +26,11 @@ def scaled_weights(weights: np.ndarray, train: np.ndarray) -> np.ndarray:
     return (scaled / scaled[train].mean()).astype(np.float32)
 
 
+def are_weights(weights: np.ndarray, train: np.ndarray) -> bool:
+    """Whether they are one number for each graph, and those of training graphs finite, at least 0 and not all 0."""
+    return weights.ndim == 1 and bad_weight(weights[train]) is None and bool(weights[train].any())
+
+
 def bad_weight(weights: np.ndarray) -> int | None:
     """The position of the first that is negative or not finite, if there is one.
 

@@ -6,6 +6,7 @@ every byte that is written: rounding may depend on which molecules are in a batc
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from os import PathLike, fspath
@@ -52,7 +53,7 @@ def predict_file(
     """
     table = open_table(source)
     column = smiles_column(table, predictor, smiles)
-    new = new_columns(predictor)
+    new = _beside(new_columns(predictor), table.columns)
     taken = [name for name in new if name in table.columns]
     if taken:
         raise FormatError(
@@ -123,7 +124,8 @@ def _molecules(
 def check_output(target: str | PathLike[str], source: str | PathLike[str]) -> None:
     """FormatError unless a new file can take this place, before hours are spent on what to write there."""
     path = Path(fspath(target))
-    if path.exists() and not path.is_file():
+    device = path.absolute().is_relative_to("/dev") or path.absolute().is_relative_to("/proc")  # /dev/stdout may lead to a file
+    if device or (path.exists() and not path.is_file()):
         raise FormatError(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}; name a file to write")
     if not path.parent.is_dir():
         raise FormatError(f"{path} cannot be written: there is no folder {path.parent}")
@@ -148,6 +150,20 @@ def new_columns(predictor: Predictor) -> list[str]:
             names += [f"predicted_{target}_low", f"predicted_{target}_high"]
     names += [f"probability_{name}" for name in predictor.schema.classes]
     return [*names, UNSEEN, PROBLEM]
+
+
+def _beside(new: Sequence[str], columns: Sequence[str]) -> list[str]:
+    """The new columns, with the last two numbered where a table has them from another model: unseen_2, problem_2.
+
+    >>> _beside(["predicted_b", "unseen", "problem"], ["smiles", "predicted_a", "unseen", "problem"])
+    ['predicted_b', 'unseen_2', 'problem_2']
+    """
+    number = next(k for k in itertools.count(1) if not {_numbered(name, k) for name in new[-2:]} & set(columns))
+    return [*new[:-2], *(_numbered(name, number) for name in new[-2:])]
+
+
+def _numbered(name: str, k: int) -> str:
+    return name if k == 1 else f"{name}_{k}"
 
 
 def prediction_cells(predictor: Predictor, found: Predictions, problems: dict[int, str]) -> Iterator[list[str]]:
@@ -194,25 +210,28 @@ def evaluate_file(
     """
     table = open_table(source)
     column, schema = smiles_column(table, predictor, smiles), predictor.schema
-    for name in schema.targets:
-        require_column(table, name)
+    there = [k for k, name in enumerate(schema.targets) if name in table.columns]
+    if not there:
+        require_column(table, schema.targets[0])
+    names = [schema.targets[k] for k in there]
+    outputs = slice(None) if schema.classes else there
     true, predicted, rows, problems = [], [], 0, 0
     with closing(_molecules(predictor, table, column, workers, progress)) as read:
         for chunk, found in read:
             good = [row for row in range(len(chunk)) if row not in found.problems and row not in chunk.problems]
-            true.append(_truth(predictor, table, chunk)[good])
-            predicted.append(predictor.predictions(found).mean[good])
+            true.append(_truth(predictor, table, names, chunk)[good])
+            predicted.append(predictor.predictions(found).mean[good][:, outputs])
             rows, problems = rows + len(chunk), problems + len(chunk) - len(good)
     if not rows or rows == problems:
         raise FormatError(f"{table.path}: none of {rows} rows can be predicted")
     y, p = np.concatenate(true), np.concatenate(predicted)
-    return Evaluation(figures_by_name(schema.kind, schema.targets, y, p), Counts(rows, problems))
+    return Evaluation(figures_by_name(schema.kind, names, y, p), Counts(rows, problems))
 
 
-def _truth(predictor: Predictor, table: MoleculeTable, chunk: Rows) -> np.ndarray:
-    """(rows, targets); the number of its class for a multiclass target, -1 where it is missing."""
+def _truth(predictor: Predictor, table: MoleculeTable, names: Sequence[str], chunk: Rows) -> np.ndarray:
+    """(rows, names); the number of its class for a multiclass target, -1 where it is missing."""
     try:
-        y = np.stack([read_targets(chunk.values[name], name, chunk.numbers) for name in predictor.schema.targets], 1)
+        y = np.stack([read_targets(chunk.values[name], name, chunk.numbers) for name in names], 1)
     except FormatError as error:
         raise FormatError(f"{table.path}: {error}") from None
     if predictor.schema.kind != "multiclass":

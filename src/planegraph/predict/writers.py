@@ -18,6 +18,7 @@ from ..data.format import replace_files
 from ..errors import FormatError, MissingDependencyError
 
 _ROW_GROUP = 2**16
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
 Chunks = Iterable[Sequence[Sequence[str]]]
 
 
@@ -27,18 +28,21 @@ def write_rows(path: Path, columns: Sequence[str], numbers: Sequence[str], chunk
     Args:
         numbers: the columns that Parquet has as numbers, null where the text is empty; all others are texts.
     """
-    endings = [ending.lower() for ending in path.suffixes]
-    last = endings[-1] if endings else ""
-    if last in (".parquet", ".pq"):
+    zipped = path.suffix.lower() == ".gz"
+    ending = (path.with_suffix("") if zipped else path).suffix.lower()
+    if ending in (".parquet", ".pq") and not zipped:
         write = partial(_write_parquet, _arrow(path), columns, frozenset(numbers), chunks)
+    elif ending in _DELIMITERS:
+        write = partial(_write_gzip if zipped else _write_text, columns, _DELIMITERS[ending], chunks)
     else:
-        delimiter = "\t" if ".tsv" in endings else ","
-        write = partial(_write_gzip if last == ".gz" else _write_text, columns, delimiter, chunks)
+        raise FormatError(f"{path}: the name of a table ends in .csv, .tsv, .csv.gz, .tsv.gz or .parquet")
     replace_files({path: write})
 
 
 def write_npy(path: Path, width: int, chunks: Iterable[np.ndarray]) -> None:
     """Writes float32 arrays (rows, width) as one array of a .npy file. Its header, which counts the rows, is written last."""
+    if path.suffix.lower() != ".npy":
+        raise FormatError(f"{path}: the name of an array ends in .npy")
 
     def write(file: IO[bytes]) -> None:
         rows = 0

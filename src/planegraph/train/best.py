@@ -1,6 +1,6 @@
 """The best epoch of each lane by validation, and its weights: those are what is tested in the end.
 
-Better is a smaller error, or an equal one with a smaller validation loss (accuracies often tie); of equals the first counts.
+Better is a smaller error, or an equal one with a smaller validation loss (accuracies often tie); ties keep the earlier epoch.
 """
 
 from __future__ import annotations

@@ -77,5 +77,5 @@ def _interval(folds: Folds, target: int) -> dict[str, float | None]:
     return {
         "coverage": COVERAGE,
         "half_width": width if np.isfinite(width) else None,
-        "test_coverage": float(covered.mean()) if len(covered) else None,
+        "test_coverage": float(covered.mean()) if len(covered) and np.isfinite(width) else None,
     }

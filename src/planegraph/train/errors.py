@@ -12,7 +12,7 @@ class SettingsError(PlanegraphError, ValueError):
 
 
 class FolderError(PlanegraphError):
-    """The folder of a run holds what is in the way."""
+    """The folder of a run contains files that would be overwritten."""
 
     alike = True
 

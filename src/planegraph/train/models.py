@@ -56,7 +56,7 @@ def forget_unseen(model: nn.GraphModel, seen: Mapping[str, Sequence[Sequence[int
         seen: the categories of each column of x and of edge_attr that occur in training.
     """
     for tables, columns in zip(_embeddings(model), (seen["x"], seen["edge_attr"]), strict=True):
-        for table, categories in zip(tables, columns, strict=True):
+        for table, categories in zip(tables, columns, strict=bool(tables)):  # a model that reads no bonds has no tables of theirs
             unseen = torch.ones(len(table), dtype=torch.bool)
             unseen[list(categories)] = False
             table[unseen] = 0

@@ -1,4 +1,4 @@
-"""May a run go on from a checkpoint? Only if going on gives what one uninterrupted run of these settings on these data would have given."""
+"""May a run be resumed from a checkpoint? Only if that gives what an uninterrupted run of these settings on these data would give."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def check_lanes(path: Path, facts: Mapping[str, Any], lanes: Sequence[Lane], pro
         raise SettingsError(f"{path} was made by {facts['world']} processes, not {processes}")
     if facts["data"] != digest:
         raise SettingsError(
-            f"{path} was made of other data: graphs, targets, split or measure are not those of today's task. Go on with the data "
-            "of then, or choose another folder; nothing was changed"
+            f"{path} was made of other data: graphs, targets, split or measure are not those of today's task. Resume with the "
+            "original data, or choose another folder; nothing was changed"
         )
 
 
@@ -78,7 +78,7 @@ def check_log(path: Path, lanes: Sequence[Lane], epochs: int) -> None:
     if missing:
         lane, epoch = missing[0]
         warnings.warn(
-            f"{path} lacks {len(missing)} lines of epochs that are done, first that of {lane.name}, epoch {epoch}: the run goes on, "
+            f"{path} lacks {len(missing)} lines of epochs that are done, first that of {lane.name}, epoch {epoch}: the run continues, "
             "but its log is not whole, and it cannot become a record",
             PlanegraphWarning,
             stacklevel=3,
