@@ -79,6 +79,11 @@ TABLES = {
     "split": (lambda: write("t.csv", VALUES, SPLIT, header="smiles,y,part"), ["--split", "column:prt"], "Did you mean 'part'?"),
     "nameless": (lambda: write("t.csv", VALUES), ["--targets", ""], "t.csv has no column ''. Its columns: 'smiles', 'y'"),
     "twice": (lambda: write("t.csv", VALUES), ["--targets", "y,y"], "each target is named once; found 'y' 2 times"),
+    "columns": (
+        lambda: write("t.csv", VALUES, VALUES, header="smiles,y,y_std"),
+        ["--targets", "y,y_std"],
+        "columns 'y' and 'y_std' would be predicted into one column",
+    ),
     "header": (lambda: Path("t.csv").write_text("smiles,y\n") and "t.csv", [], "t.csv has a header and no rows"),
     "folder": (lambda: os.mkdir("t.csv") or "t.csv", [], "t.csv is a folder; name a file with a table of molecules"),
     "comma": (lambda: write("t.csv", ['"1,5"'] * 40), [], "column 'y', row 1: a target must be a number, or empty where"),

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from itertools import zip_longest
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -67,6 +67,9 @@ class MoleculeOptions:
         for name, count in Counter(self.targets).items():
             if count > 1:
                 raise PlanegraphError(f"each target is named once; found {name!r} {count} times")
+        for name, end in itertools.product(self.targets or (), ("_std", "_low", "_high")):
+            if name + end in self.targets:
+                raise PlanegraphError(f"columns {name!r} and {name + end!r} would be predicted into one column; rename the latter")
         if self.split not in ("random", "scaffold") and not self.split.startswith("column:"):
             raise PlanegraphError(f"split must be random, scaffold or column:NAME; found {self.split!r}")
         if self.folds is not None and self.split.startswith("column:"):
@@ -288,7 +291,8 @@ def _both(seen: dict[str, list[list[int]]], like: MoleculeSchema | None) -> dict
     if like is None:
         return seen
     return {
-        name: [sorted({*a, *b}) for a, b in zip_longest(columns, like.seen[name], fillvalue=())] for name, columns in seen.items()
+        name: [sorted({*a, *b}) for a, b in itertools.zip_longest(columns, like.seen[name], fillvalue=())]
+        for name, columns in seen.items()
     }
 
 
