@@ -189,7 +189,9 @@ def test_one_model_says_the_same_as_its_ensemble(table, tmp_path):
     result = train_molecules(found, molecule_settings(found, {}, 1, QUICK), tmp_path, device="cpu")
     for part in ("val", "test"):
         for target, figures in result["lanes"][0]["figures"][part].items():
-            assert result["ensemble"][part][target] == pytest.approx(figures, rel=1e-5)
+            assert result["ensemble"][part][target] == pytest.approx(
+                figures, rel=1e-5, abs=1e-6
+            )  # R² near 0 is a difference of floats
 
 
 def test_a_finished_run_is_kept_and_the_same_command_continues(run, table):
