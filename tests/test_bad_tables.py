@@ -149,7 +149,7 @@ def test_gaps_by_part_and_classes_that_are_never_taught(capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["options.split=scaffold"], "--set options.split=scaffold: what is read of a table has options of its own"),
+        (["options.split=scaffold"], "--set options.split=scaffold: a table is described by options such as --split"),
         (["task=b.csv"], "--set task=b.csv"),
     ],
 )

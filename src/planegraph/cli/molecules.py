@@ -104,7 +104,7 @@ def _check_arguments(args: argparse.Namespace) -> None:
         raise UsageError("--config is for benchmarks; a file with molecules takes --set")
     for override in args.overrides:
         if override.split("=")[0].split(".")[0].strip() in ("task", "options"):
-            raise UsageError(f"--set {override}: what is read of a table has options of its own, such as --split and --targets")
+            raise UsageError(f"--set {override}: a table is described by options such as --split and --targets")
     if args.task is None:
         refuse_molecule_options(args, f"{args.out} is resumed as it was begun")
 
