@@ -162,6 +162,8 @@ def test_settings_of_the_table_are_options(options, message, capsys):
 def test_options_that_would_be_ignored(run, capsys):
     assert main(["train", "--resume", "--out", "run", "--targets", "z"]) == 2
     assert "--targets cannot be used: run is resumed as it was begun" in capsys.readouterr().err
+    assert main(["train", "--resume", "--out", "run", "--no-descriptors"]) == 2
+    assert "--descriptors cannot be used: run is resumed as it was begun" in capsys.readouterr().err
     assert main(["train", "p3r", "--from", "run", "--out", "p3r"]) == 2
     assert "--from cannot be used: it is for tables of molecules" in capsys.readouterr().err
 

@@ -112,7 +112,7 @@ def _check_arguments(args: argparse.Namespace) -> None:
 def refuse_molecule_options(args: argparse.Namespace, why: str) -> None:
     """UsageError if an option of tables is given where it would be ignored."""
     for name in ("smiles", "targets", "weights", "ensemble", "start", "no_stereo", "descriptors"):
-        if getattr(args, name) not in (None, False):
+        if getattr(args, name) is not (False if name == "no_stereo" else None):  # --no-descriptors is given, too
             option = {"start": "from"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{option} cannot be used: {why}")
 
