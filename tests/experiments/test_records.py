@@ -339,3 +339,60 @@ def test_a_run_of_an_earlier_model_gives_no_record(runs, tmp_path):
 
 def test_lane_names():
     assert [lane_name({"seed": 3, "fold": f}) for f in (None, 0)] == ["seed3", "seed3-fold0"]
+
+
+# ---- seeds that were trained apart ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory) -> list[Path]:
+    """Seeds 0, and 1 and 2, each a run of its own; and all three in one."""
+    from train.tasks import regression, small
+
+    root = tmp_path_factory.mktemp("apart")
+    settings = {"first": small(), "others": small(seed=1, seeds=2), "all": small(seeds=3)}
+    for name, chosen in settings.items():
+        train(regression(), chosen, root / name, device="cpu")
+    return [root / name for name in settings]
+
+
+def test_seeds_apart_are_one_record(apart, tmp_path):
+    first, others, together = apart
+    wanted = read_record(write_record(together, tmp_path, "together"))
+    kept = write_record(others, tmp_path / "parts", "others")  # a record and a run, in any order
+    found = read_record(write_record([kept, first], tmp_path, "joined"))
+    found.check()
+    assert found.settings == wanted.settings
+    assert [lane["seed"] for lane in found.result["lanes"]] == [0, 1, 2]
+    assert found.result["test"]["mean"] == pytest.approx(wanted.result["test"]["mean"], rel=1e-4)
+    assert found.result["test"]["std"] == pytest.approx(wanted.result["test"]["std"], rel=1e-2)
+    assert list(found.predictions) == list(wanted.predictions)
+    assert found.predictions["true"] == wanted.predictions["true"]
+    assert [(row["seed"], row["epoch"]) for row in found.log] == [(row["seed"], row["epoch"]) for row in wanted.log]
+    assert len(found.facts["sessions"]) == 2
+    assert found.facts["command"].endswith("joined/settings.yaml")
+    page = (tmp_path / "joined" / "report.html").read_text()
+    assert "seed 2" in page
+    assert "Predictions on the test part" in page
+
+
+def test_parts_that_are_not_one_record(apart, runs, tmp_path):
+    first, others, _ = apart
+    cases = [
+        ([first, first], "ends before seed 1, .* begins with seed 0: give all seeds, each once"),
+        ([others, others], "ends before seed 3, .* begins with seed 1"),
+        ([first, runs["rocauc"]], "cannot be one record: task is 'counting' and 'much'"),
+    ]
+    for folders, message in cases:
+        with pytest.raises(RecordError, match=message):
+            write_record(folders, tmp_path, "joined")
+    assert not (tmp_path / "joined").exists()
+
+
+def test_seeds_apart_on_the_command_line(apart, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    first, others, _ = apart
+    assert main(["reproduce", "--from-run", str(first), str(others), "--name", "zinc12k-gin", "--out", "results.md"]) == 0
+    assert read_record(tmp_path / "records" / "zinc12k-gin").facts["lanes"] == 3
+    assert main(["reproduce", "--from-run", str(first), str(first), "--name", "zinc12k-gin", "--out", "results.md"]) == 2
+    assert "each once" in capsys.readouterr().err

@@ -24,6 +24,7 @@ examples:
   planegraph reproduce p3r                             every row of a table that has no record yet
   planegraph reproduce zinc12k --only zinc12k-gin      one row
   planegraph reproduce --from-run runs/x --name NAME   a record of a run that was trained elsewhere
+  planegraph reproduce --from-run a b c --name NAME    one record of seeds that were trained apart
 
 """
 
@@ -51,7 +52,12 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     )
     parser.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="resume an interrupted run")
     parser.add_argument("--again", action="store_true", help="run what has a record, too")
-    parser.add_argument("--from-run", metavar="RUN", help="make a record of this folder of a finished run, and train nothing")
+    parser.add_argument(
+        "--from-run",
+        metavar="RUN",
+        nargs="+",
+        help="make a record of a finished run's folder, and train nothing; of several (runs or records) if their seeds follow one another",
+    )
     parser.add_argument("--name", metavar="NAME", help="with --from-run: the record's name, that of its config")
     parser.add_argument("--note", metavar="TEXT", default="", help="with --from-run: what readers of the tables should know")
     parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")

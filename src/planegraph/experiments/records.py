@@ -32,7 +32,7 @@ import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -43,7 +43,7 @@ import torch
 from ..data.format import replace_files
 from ..errors import PlanegraphError, PlanegraphWarning
 from ..nn.model import FORMAT
-from ..report.run_files import damage_named
+from ..report.run_files import Run, damage_named
 from ..train import lanes
 from ..train.log import read_log
 from ..train.machine import MACHINE, read_sessions, session
@@ -104,28 +104,42 @@ class Record:
 # ---- writing ----------------------------------------------------------------------------------------------------------------------
 
 
-def write_record(run_folder: str | PathLike[str], records_root: str | PathLike[str], name: str, note: str = "") -> Path:
+def write_record(
+    run_folders: str | PathLike[str] | Sequence[str | PathLike[str]], records_root: str | PathLike[str], name: str, note: str = ""
+) -> Path:
     """Keeps a finished run as ``records_root/name``; RecordError, and nothing written, if it is not finished, damaged, or does not
     add up.
 
     Args:
+        run_folders: that of the run; or several whose seeds follow one another, each that of a run or of a record (join.py).
         note: what a reader of the tables should know of this run.
     """
-    run, folder = Path(run_folder), _place(records_root, name)
-    made = _of_run(run, folder, name)
-    made.facts.update({"note": note} if note else {})
-    with damage_named(run / "result.json", RecordError):
+    from .join import joined, run_of
+
+    single = isinstance(run_folders, str | PathLike)
+    runs, folder = [Path(run) for run in ([run_folders] if single else run_folders)], _place(records_root, name)
+    parts = [read_record(run) if (run / "record.json").is_file() else _of_run(run, folder, name) for run in runs]
+    made = parts[0] if len(parts) == 1 else joined(parts)
+    facts = {"name": name, "command": _command(made.settings, folder)} | ({"note": note} if note else {})
+    made = replace(made, folder=folder, facts={**made.facts, **facts})
+    with damage_named(runs[0] / "result.json", RecordError):
         made.check()
     texts = {"result.json": _json(made.result), "log.csv": _csv(LOG, ([r[c] for c in LOG] for r in made.log))}
     if made.predictions:
         columns = list(made.predictions)
         texts["predictions.csv"] = _csv(columns, zip(*made.predictions.values(), strict=True))
+    is_run = len(runs) == 1 and not (runs[0] / "record.json").is_file()
     with _taking_place_of(folder) as new:
         save_settings(made.settings, new / "settings.yaml")
         _write(new, texts)
-        _report(run, new / "report.html")
+        _report(runs[0] if is_run else run_of(made), new / "report.html")
         _write(new, {"record.json": _json(made.facts)})
     return folder
+
+
+def _command(settings: RunSettings, folder: Path) -> str:
+    """What trains by the settings of a record."""
+    return f"planegraph train {settings.task} --config {folder.parent.resolve().name}/{folder.name}/settings.yaml"
 
 
 def write_measure(
@@ -189,7 +203,7 @@ def _of_run(run: Path, folder: Path, name: str) -> Record:
             "model_format": FORMAT,
             **{key: sessions[-1][key] for key in _SESSION},
             "dirty": any(s["dirty"] for s in sessions),
-            "command": f"planegraph train {settings.task} --config {folder.parent.resolve().name}/{name}/settings.yaml",
+            "command": _command(settings, folder),
             "seconds": result["seconds"],
             "lanes": len(result["lanes"]),
             "parameters": _parameters(run, result),
@@ -270,7 +284,7 @@ def keeps_predictions(result: Mapping[str, Any]) -> bool:
     return result.get("kind") == "multiclass" or result.get("outputs", 1) == 1
 
 
-def _report(run: Path, path: Path) -> None:
+def _report(run: Path | Run, path: Path) -> None:
     """The page for people; a record is not lost because there is something in the run that it cannot show."""
     from ..report import write_report
 

@@ -24,10 +24,15 @@ from .texts import duration, figure, metric_name, number, several, spread
 NAME = "report.html"
 
 
-def write_report(run_folder: str | PathLike[str], path: str | PathLike[str] | None = None) -> Path:
-    """Writes the page of a run, finished or not, and gives its path; by default ``report.html`` in the run's folder."""
-    with damage_named(f"a file of the run {run_folder}"):
-        return _write_report(read_run(run_folder), Path(run_folder) / NAME if path is None else Path(path))
+def write_report(run: str | PathLike[str] | Run, path: str | PathLike[str] | None = None) -> Path:
+    """Writes the page of a run, finished or not, and gives its path; by default ``report.html`` in the run's folder.
+
+    Args:
+        run: its folder, or what was read from it.
+    """
+    folder = run.folder if isinstance(run, Run) else Path(run)
+    with damage_named(f"a file of the run {folder}"):
+        return _write_report(run if isinstance(run, Run) else read_run(folder), folder / NAME if path is None else Path(path))
 
 
 def _write_report(run: Run, path: Path) -> Path:

@@ -316,8 +316,7 @@ def summarise(
     summary: dict[str, Any] = {"task": task.name, "metric": task.metric, "model_class": settings.model_class}
     summary |= {"kind": task.kind, "outputs": task.outputs, "scale": task.scale}
     for part in ("test", "val"):
-        values = np.array([r[part] for r in results])
-        summary[part] = {"mean": float(values.mean()), "std": float(values.std(ddof=1)) if len(values) > 1 else 0.0}
+        summary[part] = spread([r[part] for r in results])
     return summary | {
         "seconds": round(seconds, 3),
         "device": made_on["device"],
@@ -325,6 +324,12 @@ def summarise(
         "notes": "; ".join(filter(None, (task.notes, task.shared))),
         "lanes": results,
     }
+
+
+def spread(values: Sequence[float]) -> dict[str, float]:
+    """Mean and standard deviation over lanes; of one lane the latter is 0."""
+    found = np.array(values, np.float64)
+    return {"mean": float(found.mean()), "std": float(found.std(ddof=1)) if len(found) > 1 else 0.0}
 
 
 def _prepare(folders: list[Path], resume: bool, world: World) -> None:
