@@ -120,6 +120,23 @@ def test_qm9_targets_one_by_one(dataset, data_root):
             qm9.task(wrong)
 
 
+def test_folds_of_molhiv(dataset):
+    """All in the training part, frameworks whole, steps alike, and OGB's other parts untouched."""
+    from planegraph.datasets.frameworks import framework_codes
+
+    task = dataset("molhiv").task(folds=10)
+    ds, train = task.dataset, np.flatnonzero(task.dataset.attrs["split"] == 0)
+    tested = [fold["test"] for fold in task.folds]
+    np.testing.assert_array_equal(np.sort(np.concatenate(tested)), train)
+    assert {-(-len(fold["train"]) // 256) for fold in task.folds} == {103}
+    batch = pg.GraphBatch(ds.tables.node_ptr, ds.tables.edge_ptr, ds.tables.edges, ds.x[:, 0], ds.edge_attr[:, 0])
+    codes = framework_codes(batch[train[:4000]])
+    fold_of = np.full(len(ds), -1)
+    for k, ids in enumerate(tested):
+        fold_of[ids] = k
+    assert len(set(zip(codes, fold_of[train[:4000]], strict=True))) == len(set(codes))
+
+
 def test_molhiv_positives(dataset):
     task = dataset("molhiv").task()
     assert [int(task.dataset.y[task.splits[part]].sum()) for part in ("train", "val", "test")] == [1232, 81, 130]

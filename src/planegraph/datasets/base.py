@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Literal
 
 from ..data.format import replace_files
 from ..data.packed import PackedDataset
+from ..data.sizes import FeatureSizes
 from ..errors import FormatError
 from .files import RawFile, fetch, find, missing_message, source_digest
 from .packing import pack
@@ -91,6 +92,23 @@ class Dataset(ABC):
                     raise
         self.pack(edge_features)
         return PackedDataset.open(path, verify=verify, advice=advice)
+
+    def with_returns(
+        self, ds: PackedDataset, sizes: tuple[int, ...], return_steps: int, return_walks: bool
+    ) -> tuple[PackedDataset, FeatureSizes]:
+        """The graphs, whose nodes have categories, with the options ``return_steps`` and ``return_walks`` of a task, and what x then is.
+
+        Args:
+            sizes: of the categories.
+            return_steps: how far the random walks go whose return probabilities are node features beside the categories; 0: none.
+            return_walks: whether canonical walks read these, too (see :meth:`PackedDataset.with_returns`).
+        """
+        require_count("return_steps", return_steps)
+        require_bool("return_walks", return_walks)
+        require(not return_walks or return_steps > 0, f"{self.name}: return_walks needs return_steps above 0; found {return_steps}")
+        if not return_steps:
+            return ds, ("categorical", sizes)
+        return ds.with_returns(return_steps, walks=return_walks), ("mixed", (sizes, return_steps))
 
     def discard_damaged(self, edge_features: bool | None = None) -> str:
         """Reads the whole packed file, if there is one; if it is damaged it no longer counts as packed, and the text says what is wrong."""

@@ -11,9 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from ..batch import GraphBatch, offsets
+from ..data.packed import PackedDataset
 from ..errors import FormatError, InvalidGraphError
-from .base import Dataset, require, require_bool
+from .base import Dataset, require, require_bool, require_count
 from .files import UNREADABLE, RawFile
+from .frameworks import framework_codes
+from .molecule_splits import folds as folds_of
 from .raw import SPLITS, RawGraphs, as_split, as_target, check_rows, read_npz, reading
 from .splits import by_number
 from .task import Task
@@ -79,20 +82,37 @@ class MolHIV(Dataset):
         found = tuple(int(raw.y[raw.attrs["split"] == part].sum()) for part in range(3))
         require(found == POSITIVES, f"molhiv: {found} inhibitors in train, val and test; published: {POSITIVES}")
 
-    def task(self, edge_features: bool = True) -> Task:
-        """Binary; cross entropy is trained on, ROC-AUC reported."""
+    def task(self, edge_features: bool = True, folds: int = 0, return_steps: int = 0, return_walks: bool = False) -> Task:
+        """Binary; cross entropy is trained on, ROC-AUC reported.
+
+        Args:
+            folds: 0: OGB's split. 3 or more: so many folds of OGB's training part, for choosing settings; molecules with one framework
+                (frameworks.py) are in one fold. In split i, fold i is test, the next is val, the rest is train.
+            return_steps, return_walks: see :meth:`Dataset.with_returns`.
+        """
         require_bool("edge_features", edge_features)
-        ds = self.load(edge_features)
+        require_count("folds", folds)
+        ds, node_features = self.with_returns(self.load(edge_features), ATOM_SIZES, return_steps, return_walks)
         return Task(
             self.variant(edge_features),
             ds,
-            by_number(ds.attrs["split"]),
-            node_features=("categorical", ATOM_SIZES),
+            None if folds else by_number(ds.attrs["split"]),
+            _framework_folds(ds, folds) if folds else None,
+            node_features=node_features,
             edge_features=("categorical", BOND_SIZES) if edge_features else None,
             kind="binary",
             loss="bce",
             metric="rocauc",
         )
+
+
+def _framework_folds(ds: PackedDataset, k: int) -> list[dict[str, np.ndarray]]:
+    """Splits of the training part; the labels of a framework are elements and, if there are edge features, types of bonds."""
+    train = np.flatnonzero(ds.attrs["split"] == 0)
+    bonds = None if ds.edge_attr is None else ds.edge_attr[:, 0]
+    elements = ds.x[:, 0].astype(np.int64)
+    molecules = GraphBatch(ds.tables.node_ptr, ds.tables.edge_ptr, ds.tables.edges, elements, bonds)[train]
+    return [{part: train[ids] for part, ids in split.items()} for split in folds_of(framework_codes(molecules), k, seed=0)]
 
 
 def read_ogb(path: Path) -> RawGraphs:

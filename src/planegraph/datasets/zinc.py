@@ -13,7 +13,7 @@ import numpy as np
 from ..batch import GraphBatch, offsets
 from ..data.format import replace_files
 from ..errors import FormatError
-from .base import Dataset, require, require_bool, require_count
+from .base import Dataset, require, require_bool
 from .files import UNREADABLE, RawFile, source_digest
 from .raw import SPLITS, RawGraphs, as_split, as_target, load_arrays, read_npz, reading
 from .splits import by_number
@@ -36,16 +36,12 @@ class _Zinc(Dataset):
             return_walks: whether canonical walks read these, too (see :meth:`PackedDataset.with_returns`).
         """
         require_bool("edge_features", edge_features)
-        require_count("return_steps", return_steps)
-        require_bool("return_walks", return_walks)
-        require(not return_walks or return_steps > 0, f"{self.name}: return_walks needs return_steps above 0; found {return_steps}")
-        ds = self.load(edge_features)
-        atoms = (len(ATOM_TYPES),)
+        ds, node_features = self.with_returns(self.load(edge_features), (len(ATOM_TYPES),), return_steps, return_walks)
         return Task(
             self.variant(edge_features),
-            ds.with_returns(return_steps, walks=return_walks) if return_steps else ds,
+            ds,
             by_number(ds.attrs["split"]),
-            node_features=("mixed", (atoms, return_steps)) if return_steps else ("categorical", atoms),
+            node_features=node_features,
             edge_features=("categorical", BOND_SIZES) if edge_features else None,
             loss="l1",
             metric="mae",
