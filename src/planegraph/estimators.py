@@ -54,7 +54,7 @@ class PlanEEstimator(BaseEstimator):
         ensemble: so many models are trained, and their predictions averaged.
         validation: the share of the training data that chooses the epoch.
         stereo: of SMILES, whether mirror images differ.
-        descriptors: of SMILES, whether RDKit's descriptors are read, too; None: up to 5,000 molecules.
+        descriptors: of SMILES, whether RDKit's descriptors are read, too; None: up to 3,000 molecules.
         random_state: of weights, data order and validation, as scikit-learn takes it. device: a GPU if there is one, by default.
     """
 

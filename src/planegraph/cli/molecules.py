@@ -51,7 +51,7 @@ def add_molecules(parser: argparse.ArgumentParser) -> None:
         "--descriptors",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="read RDKit's descriptors beside the graph (default: up to 5,000 molecules)",
+        help="read RDKit's descriptors beside the graph (default: up to 3,000 molecules)",
     )
     add_workers(group)
     group.add_argument(
