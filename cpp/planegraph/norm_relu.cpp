@@ -55,11 +55,12 @@ PLANEGRAPH_INLINE i64 forward(const Norm<Float>& norm, Float eps, Float flat, co
     const bool is_flat = variance <= flat * (1 + norm.mean[k] * norm.mean[k]);
     Float &mean = running.mean[k], &average = running.variance[k];
     const bool was_flat = average <= flat * (1 + mean * mean) || (mean == 0 && average == 1);
-    const Float step = n > 1 && is_flat && was_flat ? Float{1} : running.momentum;
+    const bool always_flat = n > 0 && is_flat && was_flat;
+    const Float step = always_flat ? Float{1} : running.momentum;
     norm.inverse[k] = is_flat ? Float{0} : Float{1} / std::sqrt(variance + eps);
     scale[k] = norm.weight[k] * norm.inverse[k];
     if (n > 0) mean += step * (norm.mean[k] - mean);
-    if (n > 1) average += step * (static_cast<Float>(total[k] / (rows - 1)) - average);
+    if (n > 1 || always_flat) average += step * (static_cast<Float>(total[k] / std::max(rows - 1, 1.0)) - average);
   }
   for (i64 r = 0; r < norm.rows; ++r) {
     const Float* __restrict x = norm.x + r * width;

@@ -31,7 +31,7 @@ struct Running {
 };
 
 /// Fills y, mean and inverse; returns n. Rows that are not real are normed too, but do not count. The running variance is that of a
-/// sample, over n - 1: it stays as it was if n < 2, and the running mean if n < 1.
+/// sample, over n - 1: it stays as it was if n < 2, but for a column that has always been flat, and the running mean if n < 1.
 template <class Float>
 i64 norm_relu(const Norm<Float>& norm, Float eps, Float flat, const Running<Float>& running, Float* y);
 

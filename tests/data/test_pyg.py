@@ -22,7 +22,7 @@ from torch_geometric.loader import DataLoader
 import planegraph as pg
 from planegraph.data import PackedDataset, PlanarData
 from planegraph.data.batch import PlanarBatch
-from planegraph.data.pyg import IDS, planar_batch
+from planegraph.data.pyg import IDS, bare_batch, planar_batch
 from planegraph.transforms import Planar, is_planar
 
 
@@ -178,7 +178,11 @@ def test_types_of_features_are_those_of_a_packed_dataset() -> None:
 def test_in_inference_mode() -> None:
     with torch.inference_mode():
         batch = Batch.from_data_list(planar_samples())
-        assert planar_batch(batch) is planar_batch(batch)
+        assert bare_batch(batch) is bare_batch(batch)
+        before = planar_batch(batch).x.clone()
+        batch.x += 1  # which PyTorch does not count here
+        assert not torch.equal(planar_batch(batch).x, before)
+        assert_same_batch(planar_batch(batch), planar_batch(Batch.from_data_list(batch.to_data_list())))
 
 
 def test_gradients_flow_to_the_features() -> None:

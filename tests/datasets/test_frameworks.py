@@ -35,7 +35,16 @@ def test_molecules_with_one_scaffold_have_one_framework():
     pytest.importorskip("rdkit")
     from planegraph.datasets.molecule_splits import scaffolds
 
-    smiles = ["Cc1ccccc1", "OCCc1ccccc1Cl", "C1CCCCC1", "CC1CCCCC1=O", "CCO", "CCCC", "c1ccc(cc1)CCc1ccccc1", "Cc1ccc(cc1)CCc1ccccc1F"]
+    smiles = [
+        "Cc1ccccc1",
+        "OCCc1ccccc1Cl",
+        "C1CCCCC1",
+        "CC1CCCCC1=O",
+        "CCO",
+        "CCCC",
+        "c1ccc(cc1)CCc1ccccc1",
+        "Cc1ccc(cc1)CCc1ccccc1F",
+    ]
     molecules = pg.GraphBatch.from_graphs([pg.Graph.from_smiles(text) for text in smiles])
     bonds = None if molecules.edge_labels is None else molecules.edge_labels[:, :1]
     plain = pg.GraphBatch(molecules.node_ptr, molecules.edge_ptr, molecules.edges, molecules.node_labels[:, :1], bonds)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,7 @@ import torch
 import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader
 from planegraph.errors import InvalidGraphError
-from planegraph.nn import BasePlanE, Categorical, PlanEConfig
+from planegraph.nn import BasePlanE, Categorical, Continuous, PlanEConfig
 
 CONFIG = PlanEConfig(Categorical([3]), hidden=8, layers=2, outputs=2, descriptors=3, units=((5.0, 2.0), (-1.0, 0.5)))
 
@@ -94,3 +96,26 @@ def test_units_are_pairs(units):
 def test_descriptors_are_counted(count):
     with pytest.raises(ValueError, match="descriptors must be an integer, at least 0"):
         PlanEConfig(descriptors=count)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.bfloat16, torch.float16], ids=str)
+def test_units_are_not_cast(tmp_path, dtype):
+    """An energy of -76,000.1 is infinite in half precision, and rounded to 256 in bfloat16."""
+    data = PackedDataset.from_graphs([pg.families.random_planar(n, seed=n) for n in (5, 12, 30)])[:]
+    center, spread = -76_000.1, 10.3
+    plain = BasePlanE(PlanEConfig(hidden=8, layers=1)).eval()
+    inside = BasePlanE(PlanEConfig(hidden=8, layers=1, units=((center, spread),))).eval()
+    inside.load_state_dict(plain.state_dict())
+    found = inside.to(dtype)(data)
+    assert found.dtype == torch.promote_types(dtype, torch.float32)
+    torch.testing.assert_close(found.double(), plain.to(dtype)(data).double() * spread + center, rtol=1e-7, atol=0)
+    inside.save_pretrained(tmp_path / "model")
+    assert torch.equal(BasePlanE.from_pretrained(tmp_path / "model")(data), found)
+
+
+def test_numpy_integers_are_integers():
+    config = PlanEConfig(Categorical(np.array([3, 4])), Continuous(np.int32(2)), hidden=np.int64(8), layers=np.int64(1))
+    assert PlanEConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
+    assert {type(config.hidden), type(config.edge_features.width), *map(type, config.node_features.sizes)} == {int}
+    with pytest.raises(ValueError, match="hidden must be an integer"):
+        PlanEConfig(hidden=np.float64(8))

@@ -58,6 +58,7 @@ IDS: dict[str, tuple[str, ...]] = {
 }
 """The tensors of a PlanarData: what each row counts (and is shifted by in a batch); () for plain numbers."""
 
+_GRAPH = ("edge_index", "ptr", "skipped")  # what the graphs are, beside their tables
 _BATCH, _BARE = "_planar_batch", "_bare_batch"  # where the results of planar_batch and bare_batch are kept
 _Made = TypeVar("_Made")
 
@@ -196,7 +197,7 @@ def bare_batch(data: Any) -> BareBatch:
     [0, 3, 1, 2]
     """
     _expect_planar(data)
-    return _kept(data, _BARE, (*IDS, "edge_index", "ptr", "skipped"), _convert_bare)
+    return _kept(data, _BARE, (*IDS, *_GRAPH), _convert_bare)
 
 
 def _expect_planar(data: Any) -> None:
@@ -217,13 +218,22 @@ def _kept(data: PlanarData, where: str, names: Iterable[str], make: Callable[[Pl
     return result
 
 
-def _state(data: PlanarData, names: Iterable[str]) -> dict[str, tuple[Any, int]]:
-    """The tensors and how often each was changed in place (inference tensors do not say)."""
+def _state(data: PlanarData, names: Iterable[str]) -> dict[str, tuple[Any, Any]]:
+    """The tensors and how often each was changed in place.
+
+    Inference tensors do not say, so their features count as changed each time; tables and edges are not expected to be.
+    """
     tensors = {key: value for key in names if isinstance(value := data.get(key), torch.Tensor)}
-    return {key: (value, 0 if value.is_inference() else value._version) for key, value in tensors.items()}
+    return {key: (value, _version(key, value)) for key, value in tensors.items()}
 
 
-def _unchanged(a: Mapping[str, tuple[Any, int]], b: Mapping[str, tuple[Any, int]]) -> bool:
+def _version(key: str, value: torch.Tensor) -> Any:
+    if not value.is_inference():
+        return value._version
+    return 0 if key in IDS or key in _GRAPH else object()
+
+
+def _unchanged(a: Mapping[str, tuple[Any, Any]], b: Mapping[str, tuple[Any, Any]]) -> bool:
     return a.keys() == b.keys() and all(a[key][0] is b[key][0] and a[key][1] == b[key][1] for key in a)
 
 

@@ -31,7 +31,7 @@ from .task import Split, Task
 from .weights import bad_weight
 
 SMALL = 3_000
-"""Up to so many molecules RDKit's descriptors are read, too, unless said otherwise. There they help; on Lipophilicity (4,200) they do harm."""
+"""Up to so many molecules RDKit's descriptors are read, too, unless said otherwise. There they help; on 4,200 (Lipophilicity) they harm."""
 
 _LEAST_SPREAD, _LEAST_SHARE = 1e-18, 1e-5  # of a target's values; the latter of their mean, which has seven digits
 

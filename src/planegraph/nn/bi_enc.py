@@ -12,9 +12,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from .config import PlanEConfig
-from .mlp import MLP
-from .ops.linear import linear
-from .ops.tree import bottom_up
+from .mlp import MLP, bottom_up
 from .reset import reset_parts
 from .structure import Structure
 
@@ -33,8 +31,8 @@ class BiEnc(nn.Module):
         self.outer = MLP(d, d, replicas=replicas)
 
     def forward(self, h_spqr: Tensor, s: Structure) -> Tensor:
-        theta = linear(s.child_positions, self.inner.first[1].weight)
-        return bottom_up(s.spqr_tree, h_spqr, None, self.outer.maps, self.inner.maps, theta, rows=s.roots)
+        p_theta = s.child_positions
+        return bottom_up(s.spqr_tree, self.outer, h_spqr, self.inner, beside=p_theta, rows=s.roots)
 
     def reset_parameters(self) -> None:
         """New weights for both MLPs."""

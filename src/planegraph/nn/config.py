@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 Norm = Literal["none", "batch"]
@@ -29,6 +30,7 @@ class Categorical:
         object.__setattr__(self, "sizes", tuple(self.sizes))
         if not self.sizes or not all(_is_count(size) for size in self.sizes):
             raise ValueError(f"Categorical needs an integer of at least 1 for each column; found {self.sizes}")
+        object.__setattr__(self, "sizes", tuple(map(int, self.sizes)))
 
     @property
     def width(self) -> int:
@@ -45,6 +47,7 @@ class Continuous:
     def __post_init__(self) -> None:
         if not _is_count(self.width):
             raise ValueError(f"Continuous needs a number of columns, at least 1; found {self.width!r}")
+        object.__setattr__(self, "width", int(self.width))
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class Mixed:
     def __post_init__(self) -> None:
         try:
             object.__setattr__(self, "sizes", self.categorical.sizes)
-            Continuous(self.width)
+            object.__setattr__(self, "width", Continuous(self.width).width)
         except (TypeError, ValueError) as error:
             raise type(error)(
                 f"Mixed needs the size of each column of categories, and a number of other columns: {error}"
@@ -133,6 +136,7 @@ class PlanEConfig:
                 )
         for name in ("hidden", "layers", "pos_dim", "outputs"):
             at_least_one(name, getattr(self, name))
+            object.__setattr__(self, name, int(getattr(self, name)))  # numpy's integers, too
         if not (_is_count(self.descriptors) or (self.descriptors == 0 and not isinstance(self.descriptors, bool))):
             raise ValueError(f"descriptors must be an integer, at least 0; found {self.descriptors!r}")
         if self.units is not None:
@@ -235,7 +239,7 @@ def _units(units: Any, outputs: int) -> tuple[tuple[float, float], ...]:
 
 
 def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
 
 
 def _is_number(value: Any) -> bool:

@@ -12,8 +12,7 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from .config import PlanEConfig
-from .mlp import MLP
-from .ops.tree import bottom_up
+from .mlp import MLP, bottom_up
 from .reset import reset_parts
 from .structure import Structure
 
@@ -31,7 +30,8 @@ class CutEnc(nn.Module):
         self.outer = MLP(config.hidden, config.hidden, replicas=replicas)
 
     def forward(self, h: Tensor, h_block: Tensor, s: Structure) -> Tensor:
-        return bottom_up(s.block_cut_tree, s.node_cut.transposed @ h, h_block, self.outer.maps, self.inner.maps)
+        h_u = s.node_cut.transposed @ h  # of cut nodes
+        return bottom_up(s.block_cut_tree, self.outer, h_u, self.inner, plus=h_block)
 
     def reset_parameters(self) -> None:
         """New weights for both MLPs."""

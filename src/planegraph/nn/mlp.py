@@ -1,4 +1,4 @@
-"""The one MLP of the model: Linear, norm, ReLU, Linear, norm, ReLU."""
+"""The one MLP of the model: Linear, norm, ReLU, Linear, norm, ReLU; and the recursion of two of them through a tree."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from .dropout import make_dropout
 from .linear import Linear
 from .norm import BatchNorm
 from .ops.incidence import Incidence
+from .ops.linear import linear
 from .ops.mlp import At, mlp
-from .ops.tree import Maps
+from .ops.tree import Bounds, Maps, Tree
+from .ops.tree import bottom_up as tree_bottom_up
 from .reset import reset_parts
 
 
@@ -72,7 +74,7 @@ class MLP(nn.Module):
 
     @property
     def maps(self) -> Maps:
-        """Weights and biases of an MLP without norms, as ``bottom_up`` takes them; of a concatenation, the first part's."""
+        """Weights and biases of an MLP without norms, as ops/tree.py takes them; of a concatenation, the first part's."""
         return Maps(self.first[0].weight, self.first[0].bias, self.last.weight, self.last.bias)
 
     def reset_parameters(self) -> None:
@@ -82,6 +84,27 @@ class MLP(nn.Module):
     def __repr__(self) -> str:
         inputs = " + ".join(str(part.inputs) for part in self.first)
         return f"MLP({inputs}, {self.last.outputs}{', batch norm' if len(self.norms) else ''}{'' if self.ends else ', linear at the end'})"
+
+
+def bottom_up(
+    tree: Tree,
+    outer: MLP,
+    own: Tensor,
+    inner: MLP,
+    *,
+    beside: Tensor | None = None,
+    plus: Tensor | None = None,
+    rows: Bounds | None = None,
+) -> Tensor:
+    """y_r = outer( own_r + sum over children c of log(1 + inner(...)) ), from the leaves of all trees to their roots (ops/tree.py).
+
+    ``inner`` reads y_c beside a position, y_c || beside_c; or y of the rows below c, added to what c has itself, plus_c + sum of y.
+
+    Args:
+        rows: the rows that are given; all by default.
+    """
+    position = None if beside is None else linear(beside, inner.first[1].weight)
+    return tree_bottom_up(tree, own, plus, outer.maps, inner.maps, position, rows)
 
 
 def mlps(config: PlanEConfig, replicas: int | None) -> Callable[..., MLP]:

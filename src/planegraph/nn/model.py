@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
@@ -51,8 +51,7 @@ class GraphModel(nn.Module):
         if replicas is not None:
             at_least_one("replicas", replicas)
         self.config, self.replicas = config, replicas
-        units = None if config.units is None else torch.tensor(config.units).T.contiguous()
-        self.register_buffer("units", units, persistent=False)
+        self.units = self._units("cpu")
         self.node_encoder = make_encoder(config.node_features, config.hidden, "node features x", replicas)
         self.edge_encoder = None
         if config.edge_features is not None and self.reads_edges:
@@ -112,7 +111,7 @@ class GraphModel(nn.Module):
         if self.config.descriptors:
             inputs.append(self._descriptors(batch).to(inputs[0].dtype))
         out = self.readout(*inputs)
-        return out if self.units is None else out * self.units[1] + self.units[0]
+        return out if self.units is None else self._in_units(out)
 
     @eager_in_full_precision
     def embed(self, batch: Any) -> Tensor:
@@ -129,6 +128,21 @@ class GraphModel(nn.Module):
         automorphism moves follow the relabelling. Sums over nodes, and with them all graph outputs, are invariant.
         """
         return self._layers(self.prepare(batch))[0][-1]
+
+    def _in_units(self, out: Tensor) -> Tensor:
+        """Values in the units of the target, at least in single precision: in half, an energy of -76,000.1 is infinite."""
+        center, spread = self.units
+        return (out.double() * spread + center).to(torch.promote_types(out.dtype, torch.float32))
+
+    def _units(self, device: torch.device | str) -> Tensor | None:
+        """(2, outputs): center and spread of each output. No buffer, as a model that is cast to half keeps them as they are."""
+        return None if self.config.units is None else torch.tensor(self.config.units, dtype=torch.float64, device=device).T
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)
+        if self.units is not None:
+            self.units = self._units(next(self.parameters()).device)
+        return self
 
     def _layers(self, batch: PlanarBatch) -> tuple[list[Tensor], Structure]:
         dtype = next(self.parameters()).dtype

@@ -12,8 +12,8 @@ class BatchNorm(nn.Module):
     """Each column to mean 0 and variance 1 over the real rows of the batch (in evaluation: by running averages), an affine map, ReLU.
 
     As ``torch.nn.BatchNorm1d``, but rows where ``mask`` is False do not count; a batch may have a single row, or none: it has no
-    variance, so its running average is left as it was; and a column whose rows are all alike becomes relu(bias), in evaluation as in
-    training (ops/norm_relu.py). Running averages move by ``momentum`` of the difference.
+    variance, so its running average is left as it was, unless all batches so far were such; and a column whose rows are all alike
+    becomes relu(bias), in evaluation as in training (ops/norm_relu.py). Running averages move by ``momentum`` of the difference.
     """
 
     def __init__(self, width: int, replicas: int | None = None, momentum: float = 0.1) -> None:

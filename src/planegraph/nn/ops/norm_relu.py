@@ -6,7 +6,8 @@ dx = w s ( g - sum(g) / n - c s^2 sum(g c) / n ), dw = s sum(g c), db = sum(g).
 
 Where all rows look alike, as in graphs without features, a column may be *flat*: its variance is nothing, or rounding. There s = 0, in
 evaluation too. With s = 1 / sqrt(eps) = 316 a norm would enlarge what rounding left of c and of its gradient, and in evaluation what the
-running mean lags behind; six such norms follow one another in a layer.
+running mean lags behind; six such norms follow one another in a layer. A batch of one row is flat, too: a mesh that is one rigid component
+has one row of TriEnc, in all batches, and evaluation then reads relu(bias), as training does.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ class Running(NamedTuple):
 
 
 def norm_relu(x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, running: Running) -> Tensor:
-    """The values; ``running`` moves on, in place: the variance as that of a sample, over n - 1, and only where n > 1.
+    """The values; ``running`` moves on, in place: the variance, over n - 1, where n > 1 or all batches so far were flat.
 
     Shapes:
         x (..., rows, width), mask (..., rows) or None, weight and bias (..., width) -> x's
@@ -69,9 +70,9 @@ class _InTorch(torch.autograd.Function):
         mean, var, n = mean.squeeze(-2), var.squeeze(-2), n.squeeze(-1)
         unbiased = var * (n / (n - 1).clamp(min=1))
         untouched = (running.mean == 0) & (running.variance == 1)
-        always_flat = flat.squeeze(-2) & (is_flat(running.mean, running.variance) | untouched) & (n > 1)
+        always_flat = flat.squeeze(-2) & (is_flat(running.mean, running.variance) | untouched) & (n > 0)
         step = torch.full_like(mean, running.momentum).masked_fill_(always_flat, 1)
-        for average, new, counts in ((running.mean, mean, n > 0), (running.variance, unbiased, n > 1)):
+        for average, new, counts in ((running.mean, mean, n > 0), (running.variance, unbiased, (n > 1) | always_flat)):
             average += step * counts.to(new.dtype) * (new - average)
         return out
 

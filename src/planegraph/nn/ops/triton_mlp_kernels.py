@@ -161,9 +161,11 @@ def _norm(
         old_var = tl.load(running_var + own, mask=known, other=1.0)
         unbiased = squares / tl.maximum(count - 1.0, 1.0)
         was_flat = (old_var <= FLAT * (1.0 + old_mean * old_mean)) | ((old_mean == 0.0) & (old_var == 1.0))
-        step = tl.where(flat & was_flat & (count > 1), 1.0, momentum)  # as Running says
+        always_flat = flat & was_flat & (count > 0)
+        step = tl.where(always_flat, 1.0, momentum)  # as Running says
         tl.store(running_mean + own, tl.where(count > 0, old_mean + step * (mean - old_mean), old_mean), mask=known)
-        tl.store(running_var + own, tl.where(count > 1, old_var + step * (unbiased - old_var), old_var), mask=known)
+        moves = (count > 1) | always_flat
+        tl.store(running_var + own, tl.where(moves, old_var + step * (unbiased - old_var), old_var), mask=known)
     return scale, offset
 
 
