@@ -20,7 +20,7 @@ from planegraph import _core
 warnings.simplefilter("ignore")  # Python 3.12 and later advise against fork with threads
 rng = random.Random(int(sys.argv[1]))
 call, threads, count = sys.argv[2], rng.choice((1, 2, 4)), rng.randint(1, 4)
-graphs = [pg.families.random_planar(rng.randint(1, 40), rng.random(), seed=k) for k in range(400)]
+graphs = [pg.families.random_planar(rng.randint(3, 40), rng.random(), seed=k) for k in range(400)]
 batch = pg.GraphBatch.from_graphs(graphs)
 small = batch[:20]
 expected = pg.canonical_codes(small, 1)
