@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu 2>/dev/null || echo 2)
 FUZZ_SECONDS ?= 60
+TORTURE_SECONDS ?= 3600
 BUILD ?= build
 comma := ,
 PYTEST_ARGS ?= -n $(JOBS)
@@ -18,7 +19,7 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz lint clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz torture lint clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -88,11 +89,13 @@ tsan: $(VENV)/.tools  ## the tests of the batch driver under ThreadSanitizer
 	$(call cpp_tests,tsan,-DPLANEGRAPH_SANITIZE=thread)
 	ctest --test-dir $(BUILD)/tsan --no-tests=error --output-on-failure -R 'batch|fuzz'
 
-# cpp/tests/fuzz*.cpp run under the sanitizers, tests/fuzz.py through the Python face; FUZZ_SEED repeats a run of the former
-fuzz: setup  ## arbitrary arrays into the core for FUZZ_SECONDS each
+# FUZZ_SEED repeats a run
+fuzz: $(VENV)/.tools  ## arbitrary arrays into the core, under the sanitizers, for FUZZ_SECONDS
 	$(call cpp_tests,asan,$(ASAN))
 	@for f in cpp/tests/fuzz*.cpp; do $(BUILD)/asan/$$(basename $$f .cpp) $(FUZZ_SECONDS) $(FUZZ_SEED) || exit 1; done
-	@if test -f tests/fuzz.py; then $(PY) tests/fuzz.py --seconds $(FUZZ_SECONDS); fi
+
+torture: setup  ## attacks on all of it for TORTURE_SECONDS, an hour by default; TORTURE_ARGS chooses a part and a seed
+	PYTHONPATH=tests $(PY) -m torture --seconds $(TORTURE_SECONDS) $(TORTURE_ARGS)
 
 lint: setup  ## ruff
 	$(BIN)/ruff check .

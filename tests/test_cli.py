@@ -260,3 +260,56 @@ def test_comments_alone_are_no_graph():
     for text in ("# only comment\n\n1 2\n2 3\n", "1 2\n2 3\n\n# one\n# two\n", "\n#\n\n1 2 # a comment\n# another\n2 3\n\n\n# end"):
         assert run("canon", "-f", "edgelist", stdin=text) == (0, digest("Bg") + "\n", "")
     assert run("canon", "-f", "edgelist", stdin="# nothing\n") == (0, "", "")
+
+
+# ---- hostile text ------------------------------------------------------------------------------------------------------------
+
+RED = "\x1b[31m"
+
+
+@pytest.mark.parametrize("kind", ["graph6", "edgelist"])
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no /dev/zero")
+def test_a_line_without_end_is_refused(kind):
+    status, out, err = run("canon", "-f", kind, "/dev/zero")
+    assert (status, out) == (2, "")
+    assert err == "planegraph: /dev/zero:1: the line has more than 268,435,456 bytes. Is it a file with graphs?\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "stdin"),
+    [
+        (["canon", f"{RED}none.g6"], ""),
+        (["canon", "-f", "edges"], f"a-{RED}b-c\n"),
+        (["canon", "-f", "edges"], f"a-{RED}b a-{RED}b\n"),
+        (["decompose", "-f", "edges"], f"a-{RED}b\n"),
+        (["decompose", "-f", "edges", "--json"], f"a-{RED}b\n"),
+        (["iso", "-f", "edges", f"{RED}a-", "b-c"], ""),
+        (["canon", f"--no{RED}"], ""),
+        (["canon", "-f", f"{RED}"], ""),
+        ([f"{RED}"], ""),
+        (["canon", "--threads", f"{RED}"], ""),
+    ],
+)
+def test_escapes_in_names_do_not_reach_the_terminal(arguments, stdin):
+    _, out, err = run(*arguments, stdin=stdin)
+    assert out or err
+    assert "\x1b" not in out + err
+    assert "x1b[31m" in out + err or "u001b[31m" in out
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+@pytest.mark.parametrize("options", [["canon", "--unique"], ["canon", "--with-input"], ["iso", "--mapping", "-", "x-y"]])
+def test_input_is_repeated_as_it_is_but_for_a_terminal(options):
+    import pty
+
+    line = f"a-{RED}b\n"
+    command = [options[0], "-f", "edges", *options[1:]]
+    assert RED in run(*command, stdin=line)[1]
+    reader, writer = pty.openpty()
+    done = subprocess.run([sys.executable, "-m", "planegraph", *command], input=line.encode(), stdout=writer, timeout=60)
+    os.close(writer)
+    shown = os.read(reader, 10_000)
+    os.close(reader)
+    assert done.returncode == 0
+    assert b"\\x1b[31mb" in shown
+    assert b"\x1b" not in shown

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 
+#include "gil.hpp"
 #include "planegraph/depths.hpp"
 #include "planegraph/returns.hpp"
 
@@ -55,7 +56,7 @@ nb::object to_numpy(Vector&& values) {
 template <class Work>
 auto without_gil(Work&& work) {
   try {
-    nb::gil_scoped_release release;
+    const WithoutGil without;
     return work();
   } catch (const DamagedTables& e) {
     nb::object type = nb::module_::import_("planegraph.errors").attr("FormatError");

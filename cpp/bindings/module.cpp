@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "gil.hpp"
 #include "planegraph/batch.hpp"
 #include "planegraph/planarity.hpp"
 
@@ -121,16 +122,17 @@ template <typename Work>
 auto without_gil(Work&& work) {
   auto last = std::chrono::steady_clock::now();
   bool interrupted = false;
+  WithoutGil* released = nullptr;
   auto poll = [&]() -> bool {
     const auto now = std::chrono::steady_clock::now();
     if (now - last < std::chrono::milliseconds(50)) return true;
-    nb::gil_scoped_acquire gil;
-    interrupted = PyErr_CheckSignals() != 0;
+    released->with_gil([&] { interrupted = PyErr_CheckSignals() != 0; });
     last = std::chrono::steady_clock::now();
     return !interrupted;
   };
   try {
-    nb::gil_scoped_release release;
+    WithoutGil without;
+    released = &without;
     return work(poll);
   } catch (const Cancelled&) {
     if (interrupted) throw nb::python_error();
@@ -138,11 +140,9 @@ auto without_gil(Work&& work) {
   }
 }
 
-/// Keeps the working memory between calls. Never destroyed: threads may still use it while the interpreter shuts down.
-Engine& engine() {
-  static Engine* const kept = new Engine();
-  return *kept;
-}
+/// Keeps the working memory between calls. Never destroyed: threads may still use it while the interpreter shuts down. Made when the
+/// module is loaded, not on first use: a fork then finds no thread half-way through.
+Engine& engine = *new Engine();
 
 // ---- the batch driver ------------------------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edge
   try {
     Packed packed = without_gil([&](auto& poll) {
       check_batch(batch, total_nodes, total_edges);
-      return engine().run(batch, options, poll);
+      return engine.run(batch, options, poll);
     });
     return to_dict(std::move(packed));
   } catch (const InvalidGraph& e) {
@@ -204,7 +204,7 @@ GraphView single_graph(i64 num_nodes, const Edges& edges) {
 bool is_planar(i64 num_nodes, const Edges& edges) {
   const GraphView view = single_graph(num_nodes, edges);
   try {
-    nb::gil_scoped_release release;
+    const WithoutGil without;
     return PlanarityTest().is_planar(view);
   } catch (const InvalidGraph& e) {
     raise_invalid(e.what(), 0, 1);
@@ -247,6 +247,7 @@ void bind_sums(nb::module_& m);         // sums.cpp
 void bind_diagnostics(nb::module_& m);  // diagnostics.cpp
 
 NB_MODULE(_core, m) {
+  nb::set_leak_warnings(false);  // what a daemon thread holds when the interpreter ends is never freed, and no fault to tell users of
   m.doc() = "The C++ core of planegraph. Use the functions of the package planegraph instead; they check their arguments.";
   m.def("run", &run, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),

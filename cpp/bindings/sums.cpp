@@ -11,6 +11,8 @@
 
 #include <array>
 
+#include "gil.hpp"
+
 namespace nb = nanobind;
 using namespace nb::literals;
 using namespace planegraph;
@@ -24,7 +26,7 @@ T* at(std::uintptr_t address) {
 
 void sum_rows_at(std::uintptr_t x, i64 x_stride, std::uintptr_t index, std::uintptr_t begin, std::uintptr_t end, i64 rows, i64 width,
                  std::uintptr_t y, i64 y_stride, bool is_double, bool add) {
-  nb::gil_scoped_release release;
+  const WithoutGil without;
   const Entries entries{at<const i32>(index), at<const i32>(begin), at<const i32>(end), rows};
   if (is_double) {
     sum_rows<double>({at<const double>(x), x_stride}, entries, width, {at<double>(y), y_stride}, add);
@@ -54,13 +56,13 @@ i64 norm_relu_of(const NormAt& of, i64 rows, i64 width, double eps, double flat,
 
 i64 norm_relu_at(const NormAt& of, i64 rows, i64 width, double eps, double flat, const RunningAt& running, double momentum,
                  std::uintptr_t y, bool is_double) {
-  nb::gil_scoped_release release;
+  const WithoutGil without;
   return (is_double ? norm_relu_of<double> : norm_relu_of<float>)(of, rows, width, eps, flat, running, momentum, y);
 }
 
 void norm_relu_gradient_at(const NormAt& of, i64 rows, i64 width, i64 n, std::uintptr_t gradient, std::uintptr_t dx, std::uintptr_t dw,
                            std::uintptr_t db, bool is_double) {
-  nb::gil_scoped_release release;
+  const WithoutGil without;
   if (is_double) {
     norm_relu_gradient<double>(norm_at<double>(of, rows, width), n, at<const double>(gradient), at<double>(dx), at<double>(dw),
                                at<double>(db));

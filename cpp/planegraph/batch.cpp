@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
 
@@ -14,7 +15,6 @@
 namespace planegraph {
 namespace {
 
-constexpr std::size_t kMostIdle = 64;  // pipelines kept between runs
 constexpr std::size_t kMostPartBytes = std::size_t{1} << 26;  // of a worker's result that is kept
 constexpr i64 kChunkItems = 4096;  // a chunk has at least this many nodes or graphs, but for the last
 
@@ -195,33 +195,24 @@ Engine::Engine() = default;
 Engine::~Engine() = default;
 
 std::unique_ptr<Pipeline> Engine::borrow() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (idle_.empty()) return std::make_unique<Pipeline>();
-  std::unique_ptr<Pipeline> pipeline = std::move(idle_.back());
-  idle_.pop_back();
+  std::unique_ptr<Pipeline> pipeline = idle_.take();
+  if (!pipeline) return std::make_unique<Pipeline>();
   pipeline->begin();
   return pipeline;
 }
 
 void Engine::give_back(std::unique_ptr<Pipeline> pipeline) {
-  if (!pipeline->worth_keeping()) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (idle_.size() < kMostIdle) idle_.push_back(std::move(pipeline));
+  if (pipeline->worth_keeping()) idle_.put(std::move(pipeline));
 }
 
 Packed Engine::borrow_part() {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (parts_.empty()) return {};
-  Packed part = std::move(parts_.back());
-  parts_.pop_back();
-  return part;
+  const std::unique_ptr<Packed> part = parts_.take();
+  return part ? std::move(*part) : Packed();
 }
 
 void Engine::give_back(Packed part) {
   part.clear();
-  if (part.bytes() > kMostPartBytes) return;
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (parts_.size() < kMostIdle) parts_.push_back(std::move(part));
+  if (part.bytes() <= kMostPartBytes) parts_.put(std::make_unique<Packed>(std::move(part)));
 }
 
 Packed Engine::run(const BatchView& batch, const Options& options, const KeepGoing& poll) {

@@ -5,9 +5,9 @@
 #pragma once
 
 #include <memory>
-#include <mutex>
 
 #include "packed.hpp"
+#include "shelf.hpp"
 
 namespace planegraph {
 
@@ -33,7 +33,7 @@ struct Options {
 
 class Pipeline;
 
-/// Keeps the working memory of its threads between runs; that of large graphs only while graphs nearly as large follow. May be used by several threads at once.
+/// Keeps the working memory of its threads between runs; that of large graphs only while graphs nearly as large follow. May be used by several threads at once, and by the child of a fork, whatever they were doing.
 class Engine {
  public:
   Engine();
@@ -48,9 +48,8 @@ class Engine {
   void give_back(std::unique_ptr<Pipeline> pipeline);
   Packed borrow_part();
   void give_back(Packed part);
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Pipeline>> idle_;
-  std::vector<Packed> parts_;  // empty, with their memory
+  Shelf<Pipeline> idle_;
+  Shelf<Packed> parts_;  // empty, with their memory
 };
 
 /// Throws InvalidGraph unless the offsets start at 0, never fall, and end at the given totals.

@@ -9,7 +9,7 @@ namespace {
 /// Copies the rows of each chunk from the other workers' columns behind those of the first, and their offsets, shifted.
 template <class T>
 void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const Spread& spread, Array<i64> Packed::*ptr,
-                const std::vector<Array<T> Packed::*>& columns) {
+                std::span<Array<T> Packed::* const> columns) {
   const bool present = std::any_of(parts.begin(), parts.end(), [&](Packed& p) { return !(p.*ptr).empty(); });
   if (!present) return;
   Packed& whole = parts[0];
@@ -39,7 +39,8 @@ void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, co
 void join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread) {
   if (parts.size() == 1) return;
   for (const Packed::Table& table : Packed::tables()) join_table<i32>(parts, chunks, spread, table.ptr, table.columns);
-  join_table<u8>(parts, chunks, spread, &Packed::code_ptr, {&Packed::code});
+  constexpr Array<u8> Packed::*kCode[] = {&Packed::code};
+  join_table<u8>(parts, chunks, spread, &Packed::code_ptr, kCode);
   for (const auto column : {&Packed::node_component, &Packed::labelling}) {
     const bool present = std::any_of(parts.begin(), parts.end(), [&](Packed& p) { return !(p.*column).empty(); });
     if (!present) continue;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "types.hpp"
 
@@ -74,10 +75,10 @@ struct Packed {
   /// A table of this structure: its offsets and its columns.
   struct Table {
     Array<i64> Packed::*ptr;
-    std::vector<Array<i32> Packed::*> columns;
+    std::span<Array<i32> Packed::* const> columns;
   };
   /// All tables but the codes, whose rows are bytes.
-  static const std::vector<Table>& tables();
+  static std::span<const Table> tables();
 
   /// Empties all arrays; they keep their memory.
   void clear();

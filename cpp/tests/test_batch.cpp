@@ -3,6 +3,12 @@
 #include <atomic>
 #include <thread>
 
+#if defined(__unix__) || defined(__APPLE__)
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
 #include "brute.hpp"
 #include "families.hpp"
 #include "tables.hpp"
@@ -98,6 +104,39 @@ void test_shared_engine(Tally& tally, Random& random) {
   tally.check(refused == kCallers * kRounds, "shared engine: an error was lost");
   tally.check(cancelled == kCallers * kRounds, "shared engine: a run was not cancelled");
 }
+
+#if defined(__unix__) || defined(__APPLE__)
+/// A fork while other threads are in the engine: the child can use it, with the same results.
+void test_fork(Tally& tally, Random& random) {
+  constexpr int kForks = 300;
+  const Batch tiny(std::vector<Input>{path(3)});
+  const Batch small(mixture(300, random, false));
+  const Packed expected = Engine().run(small.view(), {false, true, true, 1}, always);
+  Engine engine;
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> callers;
+  for (int k = 0; k < 3; ++k)
+    callers.emplace_back([&] {
+      while (!stop) engine.run(tiny.view(), {false, false, false, 1}, always);
+    });
+  int right = 0, stuck = 0;
+  for (int k = 0; k < kForks && stuck == 0; ++k) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);  // ends a child that waits for a lock
+      _exit(same_tables(engine.run(small.view(), {false, true, true, 1}, always), expected) ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    right += WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    stuck += WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
+  }
+  stop = true;
+  for (std::thread& caller : callers) caller.join();
+  tally.check(stuck == 0, "fork: a child was stuck in the engine");
+  tally.check(right == kForks, "fork: a wrong result in a child");
+}
+#endif
 
 /// With several bad graphs, the one with the smallest index is reported, whatever the threads.
 void test_errors(Tally& tally, Random& random) {
@@ -226,6 +265,10 @@ int main() {
   tally.part("threads");
   test_shared_engine(tally, random);
   tally.part("shared engine");
+#if (defined(__unix__) || defined(__APPLE__)) && !defined(__SANITIZE_THREAD__)  // which lets no child of several threads go on
+  test_fork(tally, random);
+  tally.part("fork");
+#endif
   test_errors(tally, random);
   tally.part("errors");
   test_cancel(tally, random);

@@ -1,4 +1,4 @@
-"""A decomposition as a tree of text, for the terminal.
+"""Text for the terminal: a decomposition as a tree, and escapes for what must not steer it.
 
 One tree per connected component: blocks and cut nodes alternate as in the block-cut tree; the SPQR tree of a block with more than one
 SPQR node stands under the block. No recursion: trees may be deep.
@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from .decomposition import Decomposition, SpqrNode
 
 _SHAPE = {"S": "cycle of {}", "P": "bond of {}", "Q": "edge", "R": "rigid, {} edges"}
+
+
+def printable(text: str) -> str:
+    r"""The text with escapes such as ``\x1b`` for control characters: names in a file must not steer the terminal.
+
+    >>> print(printable("\033[31mred"))
+    \x1b[31mred
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
 def render(d: Decomposition, names: Sequence[Any] | None = None, max_lines: int = 200, width: int = 100) -> str:
@@ -96,4 +105,4 @@ class _Renderer:
         return text if len(nodes) <= most else text + " ..."
 
     def name(self, v: int) -> str:
-        return str(v if self.names is None else self.names[v])
+        return printable(str(v if self.names is None else self.names[v]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -84,3 +85,24 @@ def test_the_arrays_come_first(data_root, tmp_path):
         pytest.skip("no molhiv_graphs.npz")
     assert MolHIV(data_root).files[0].path.endswith(".npz")
     assert np.array_equal(MolHIV(data_root).files, MolHIV(data_root).files)
+
+
+def test_no_more_is_unpacked_than_is_published(tmp_path):
+    """A table of a gigabyte in a few kilobytes: gzip of gzip, as a bomb is made."""
+    path = tmp_path / "hiv.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (TABLES | {"split/scaffold/test": "1\n"}).items():
+            bomb = name == "raw/graph-label"
+            archive.writestr(f"hiv/{name}.csv.gz", gzip.compress(b"0\n" * 500_000) * 1000 if bomb else gzip.compress(text.encode()))
+    tracemalloc.start()
+    with pytest.raises(
+        FormatError, match=r"graph-label\.csv\.gz unpacks to more than 329,016 bytes, but 41,127 numbers are published"
+    ):
+        read_ogb(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**24
+
+
+def test_the_source_is_encrypted(tmp_path):
+    assert MolHIV(tmp_path).files[0].url.startswith("https://")

@@ -17,14 +17,16 @@ import time
 import traceback
 import warnings
 from collections.abc import Sequence
-from typing import Any, TextIO
+from typing import Any, NoReturn, TextIO
 
 from ..errors import PlanegraphWarning
 from ..processes import first_process
+from ..text import printable
 from . import canon, datasets, decompose, explain, iso, predict, report, reproduce, tables, train
 from .exit_codes import EXIT_CODES, TRAINING
 from .formats import StreamError, UsageError
 from .messages import complain
+from .missing import missing_package
 
 _PATIENCE = 5.0  # seconds
 
@@ -66,6 +68,9 @@ def _run(argv: Sequence[str] | None) -> int:
         return stop.code
     except UsageError as error:
         complain(str(error), error.alike)
+        return 2
+    except ImportError as error:
+        complain(missing_package(error), alike=True)
         return 2
 
 
@@ -144,10 +149,17 @@ def _flush_or_drop(stream: TextIO | None) -> None:
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
+class _Parser(argparse.ArgumentParser):
+    """Repeats wrong arguments with escapes for control characters; parsers of commands are of this class, too."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def _parser() -> argparse.ArgumentParser:
     from .. import __version__
 
-    parser = argparse.ArgumentParser(
+    parser = _Parser(
         prog="planegraph",
         description="Decompose and canonise planar graphs.",
         epilog=EXIT_CODES,

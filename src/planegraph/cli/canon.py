@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 
 from ..canon import canonical_codes, digest
 from ..decompose import planar_mask
 from ..errors import NotPlanarError
 from .formats import Problems, Record, add_input_arguments, chunks, read_chunk, whole_number
+from .messages import repeat
 
 
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -88,4 +88,4 @@ def _one_line(record: Record) -> str:
 
 
 def _print(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    repeat(text + "\n")

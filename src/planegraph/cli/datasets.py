@@ -7,8 +7,9 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from ..errors import MissingDependencyError, PlanegraphError
+from ..errors import PlanegraphError
 from .formats import UsageError
+from .messages import complain, say
 
 if TYPE_CHECKING:
     from ..datasets import Dataset
@@ -40,16 +41,13 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        from ..datasets import DATASETS, get
+    from ..datasets import DATASETS, get
 
-        names = args.names or list(DATASETS)
-        unknown = [name for name in names if name not in DATASETS]
-        if unknown:
-            raise UsageError(f"there is no dataset {unknown[0]!r}; there are {', '.join(DATASETS)}")
-        found = [get(name, args.root, cache=args.cache, download=not args.no_download) for name in names]
-    except MissingDependencyError as error:
-        raise UsageError(str(error)) from None
+    names = args.names or list(DATASETS)
+    unknown = [name for name in names if name not in DATASETS]
+    if unknown:
+        raise UsageError(f"there is no dataset {unknown[0]!r}; there are {', '.join(DATASETS)}")
+    found = [get(name, args.root, cache=args.cache, download=not args.no_download) for name in names]
     failed = sum(not _ready(dataset) for dataset in found) if args.pack else 0
     if args.json:
         for dataset in found:
@@ -77,10 +75,10 @@ def _ready(dataset: Dataset) -> bool:
         for edge_features in (True, False) if dataset.has_edge_features else (False,):
             damage = dataset.discard_damaged(edge_features)
             if damage:
-                print(f"planegraph: {damage}. Packing it anew", file=sys.stderr)
+                complain(f"{damage}. Packing it anew")
             dataset.load(edge_features)
     except PlanegraphError as error:
-        print(f"planegraph: {error}", file=sys.stderr)
+        complain(str(error))
         return False
     return True
 
@@ -103,15 +101,13 @@ def _write_table(rows: list[tuple[str, ...]]) -> None:
     last = len(_HEAD) - 1
     for row in table:
         cells = [cell.ljust(w) if i in (0, last) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+        say("  ".join(cells).rstrip() + "\n")
 
 
 def _write_missing(datasets: list[Dataset], explain: bool) -> None:
     """What to fetch for those that were asked for by name; else how to ask."""
     missing = [d for d in datasets if d.status != "ready" and d.how_to_get]
     if missing and not explain:
-        sys.stdout.write(
-            f"\nplanegraph datasets {missing[0].name} says what to fetch and where to put it; --pack makes datasets ready\n"
-        )
+        say(f"\nplanegraph datasets {missing[0].name} says what to fetch and where to put it; --pack makes datasets ready\n")
     for dataset in missing if explain else []:
-        sys.stdout.write(f"\n{dataset.how_to_get}\n")
+        say(f"\n{dataset.how_to_get}\n")

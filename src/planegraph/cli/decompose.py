@@ -11,7 +11,8 @@ from ..decompose import decompose
 from ..decomposition import Decomposition
 from ..errors import MissingDependencyError, PlanegraphError
 from ..text import render
-from .formats import Problems, UsageError, add_input_arguments, chunks, parse, whole_number
+from .formats import Problems, add_input_arguments, chunks, parse, whole_number
+from .messages import say
 
 
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -42,8 +43,8 @@ def run(args: argparse.Namespace) -> int:
             try:
                 graph, names = parse(kind, record.text, args.stereo)
                 d = decompose(graph, args.on_nonplanar)
-            except MissingDependencyError as error:
-                raise UsageError(str(error)) from None
+            except MissingDependencyError:  # no fault of the graph
+                raise
             except PlanegraphError as error:
                 problems.report(record, error)
                 continue
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
                 sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
             else:
                 title = f"{record.source}:{record.line}"
-                sys.stdout.write(f"{title}: {render(d, names, args.max_lines)}\n")
+                say(f"{title}: {render(d, names, args.max_lines)}\n")
     return 1 if problems.count else 0
 
 

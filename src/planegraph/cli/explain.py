@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from ..errors import PlanegraphError
 from .device import add_device, check_device
 from .formats import UsageError
-from .messages import printable
+from .messages import say
 
 _DESCRIPTION = """\
 Masks each atom, ring and block in turn, and prints how much the prediction falls without it: in the target's
@@ -51,7 +50,7 @@ def run_explain(args: argparse.Namespace) -> int:
         drawing = None if args.out is None else explanation_svg(explanation)
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
-    sys.stdout.writelines(printable(f"{line}\n") for line in explanation_lines(explanation))
+    say("".join(f"{line}\n" for line in explanation_lines(explanation)))
     if drawing is not None:
         replace_files({Path(args.out): drawing})
     return 0

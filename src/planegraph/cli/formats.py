@@ -7,7 +7,7 @@ Formats:
   edgelist  one edge a line: two names, more columns are ignored; a single name is an isolated node, # starts a comment, a blank
             line ends the graph (files *.edgelist); comments alone are no graph
 Names of nodes are any text; if all consist of digits 0-9, nodes are numbered in their order, else in order of appearance. A line
-may end in CRLF, and a UTF-8 byte order mark may open a file.
+may end in CRLF, and a UTF-8 byte order mark may open a file. A line has at most 256 MiB.
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ from ..batch import GraphBatch
 from ..errors import FormatError, MissingDependencyError, NotPlanarError, PlanegraphError
 from ..graph import Graph
 from ..graph6 import read_lines
+from .messages import complain
 
 FORMATS = ("graph6", "smiles", "edges", "edgelist")
 _SUFFIXES = {".g6": "graph6", ".smi": "smiles", ".smiles": "smiles", ".edges": "edges", ".edgelist": "edgelist"}
 _CHUNK_LINES, _CHUNK_BYTES = 4096, 1 << 22
+LONGEST_LINE = 1 << 28
+"""Bytes of a line: graph6 of 56,000 nodes, or ten million edges of a graph in the format edges."""
 
 
 class UsageError(Exception):
@@ -74,7 +77,7 @@ class Problems:
         if self.strict:
             raise UsageError(f"{record.source}:{record.line}: {message} (stopped because of --strict)")
         sys.stdout.flush()
-        print(f"planegraph: {record.source}:{record.line}: {message}", file=sys.stderr)
+        complain(f"{record.source}:{record.line}: {message}")
 
 
 def add_input_arguments(parser: argparse.ArgumentParser) -> None:
@@ -140,7 +143,7 @@ def _chunks_of_stdin(kind: str) -> Iterator[tuple[str, list[Record]]]:
 
 def _chunks_of(stream: BinaryIO, source: str, kind: str) -> Iterator[tuple[str, list[Record]]]:
     records, size = [], 0
-    for record in (_paragraphs if kind == "edgelist" else _lines)(_without_bom(stream), source):
+    for record in (_paragraphs if kind == "edgelist" else _lines)(_bounded(stream, source), source):
         records.append(record)
         size += len(record.text)
         if len(records) >= _CHUNK_LINES or size >= _CHUNK_BYTES:
@@ -150,8 +153,14 @@ def _chunks_of(stream: BinaryIO, source: str, kind: str) -> Iterator[tuple[str, 
         yield kind, records
 
 
-def _without_bom(stream: BinaryIO) -> Iterator[bytes]:
-    return chain([stream.readline().removeprefix(codecs.BOM_UTF8)], stream)
+def _bounded(stream: BinaryIO, source: str) -> Iterator[bytes]:
+    """The lines without a byte order mark. One that is too long ends the command: what has no lines, such as a device, has no end."""
+    number, line = 1, stream.readline(LONGEST_LINE + 1).removeprefix(codecs.BOM_UTF8)
+    while line:
+        if len(line) > LONGEST_LINE:
+            raise UsageError(f"{source}:{number}: the line has more than {LONGEST_LINE:,} bytes. Is it a file with graphs?")
+        yield line
+        number, line = number + 1, stream.readline(LONGEST_LINE + 1)
 
 
 def _lines(stream: Iterable[bytes], source: str) -> Iterator[Record]:
@@ -183,8 +192,8 @@ def read_chunk(kind: str, records: list[Record], stereo: bool) -> tuple[GraphBat
         try:
             graphs.append(parse(kind, record.text, stereo)[0])
             where.append(i)
-        except MissingDependencyError as error:
-            raise UsageError(str(error)) from None
+        except MissingDependencyError:  # no fault of the graph
+            raise
         except PlanegraphError as error:
             errors[i] = error
     return GraphBatch.from_graphs(graphs), np.array(where, np.int64), errors

@@ -11,6 +11,7 @@ from ..canon import isomorphism
 from ..errors import NotPlanarError, PlanegraphError
 from ..graph import Graph
 from .formats import UsageError, add_format_argument, chunks, parse
+from .messages import repeat
 
 
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write("not isomorphic\n" if mapping is None else "isomorphic\n")
         if args.mapping and mapping is not None:
             for v, w in enumerate(mapping.tolist()):
-                sys.stdout.write(f"{g_names[v] if g_names else v}\t{h_names[w] if h_names else w}\n")
+                repeat(f"{g_names[v] if g_names else v}\t{h_names[w] if h_names else w}\n")
     return 1 if mapping is None else 0
 
 

@@ -1,4 +1,4 @@
-"""Messages on stderr, where several processes may have the same to say."""
+"""What a command says, on stdout and stderr: text from files and from the command line never steers the terminal."""
 
 from __future__ import annotations
 
@@ -6,15 +6,7 @@ import contextlib
 import sys
 
 from ..processes import first_process, process_count, process_rank
-
-
-def printable(text: str) -> str:
-    r"""The text with escapes such as ``\x1b`` for control characters: names in a file must not steer the terminal.
-
-    >>> print(printable("\033[31mred"))
-    \x1b[31mred
-    """
-    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+from ..text import printable
 
 
 def counted(count: int, name: str) -> str:
@@ -37,3 +29,13 @@ def complain(message: str, alike: bool = False) -> None:
     who = "" if first_process() else f"rank {process_rank()} of {process_count()}: "
     with contextlib.suppress(OSError):  # nobody is left to be told
         print(f"planegraph: {who}{printable(message)}", file=sys.stderr, flush=True)
+
+
+def say(text: str) -> None:
+    """Writes a message or a table to stdout."""
+    sys.stdout.write(printable(text))
+
+
+def repeat(text: str) -> None:
+    """Writes an answer that repeats input, such as a line of a file: as it is for the next program, with escapes for a terminal."""
+    sys.stdout.write(printable(text) if sys.stdout.isatty() else text)

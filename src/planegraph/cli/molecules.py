@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..processes import first_process
 from .formats import UsageError
-from .messages import complain, counted, printable
+from .messages import complain, counted, say
 from .report import where_report
 from .sweep import Sweep, is_sweep, run_sweep
 from .workers import add_workers
@@ -91,7 +90,7 @@ def run_molecules(args: argparse.Namespace, loggers: Callable[[], list[Any]]) ->
     else:
         code, result = 0, train_one(settings_for(args.overrides), out)
         if first_process():
-            sys.stdout.write(printable(molecule_summary(result, out) + where_report(out)))
+            say(molecule_summary(result, out) + where_report(out))
     if found.skipped:
         where = f"{SKIPPED} in the folder of each run" if is_sweep(args) else os.path.join(out, SKIPPED)
         complain(f"{counted(len(found.skipped), 'row')} skipped: {where} says which, and why")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..errors import PlanegraphError, WorkerError
 from .device import add_device, check_device
 from .formats import StreamError, UsageError
-from .messages import complain, counted, printable
+from .messages import complain, counted, say
 from .workers import add_workers
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def run_predict(args: argparse.Namespace) -> int:
     with _told(), _progress(args, "predicting") as bar:
         counts = predict_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
     seconds = time.perf_counter() - begin
-    sys.stdout.write(f"{counts.rows:,} rows in {seconds:.1f} s, written to {args.out}\n")
+    say(f"{counts.rows:,} rows in {seconds:.1f} s, written to {args.out}\n")
     return _of_problems(counts.problems, f"see the column problem of {args.out}")
 
 
@@ -70,7 +69,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     for target, values in found.figures.items():
         for name, value in values.items():
             text = "undefined" if math.isnan(value) else f"{value:.4g}"
-            sys.stdout.write(printable(f"{target}\t{titles[name].title}\t{text}\n"))
+            say(f"{target}\t{titles[name].title}\t{text}\n")
     return _of_problems(found.counts.problems, "planegraph predict says why")
 
 
@@ -79,7 +78,7 @@ def run_embed(args: argparse.Namespace) -> int:
 
     with _told(), _progress(args, "embedding") as bar:
         counts, width = embed_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
-    sys.stdout.write(f"{counts.rows:,} rows of {width} numbers, written to {args.out}\n")
+    say(f"{counts.rows:,} rows of {width} numbers, written to {args.out}\n")
     return _of_problems(counts.problems, "their rows are NaN")
 
 

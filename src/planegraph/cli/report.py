@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 
 from ..errors import PlanegraphError
 from .formats import UsageError
+from .messages import say
 
 
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
             written += write_svgs(args.runs[0], args.svg)
     except PlanegraphError as error:
         raise UsageError(str(error)) from None
-    sys.stdout.write("".join(f"{path}\n" for path in written))
+    say("".join(f"{path}\n" for path in written))
     return 0
 
 

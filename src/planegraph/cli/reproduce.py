@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +11,7 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from .device import add_device, check_device
 from .formats import UsageError
-from .messages import complain
+from .messages import complain, say
 from .overrides import add_overrides
 
 if TYPE_CHECKING:
@@ -67,7 +66,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         if args.list:
-            sys.stdout.write(_listing(Path(args.records)))
+            say(_listing(Path(args.records)))
             return 0
         if args.from_run or args.name:
             return _from_run(args)
@@ -109,7 +108,7 @@ def _reproduce(args: argparse.Namespace) -> int:
             complain(f"{name}: {error}", error.alike)
             failed = 3 if isinstance(error, DivergedError) else failed or 2
     if first_process():
-        sys.stdout.write(_tables(args))
+        say(_tables(args))
     return failed
 
 
@@ -163,7 +162,7 @@ def _from_run(args: argparse.Namespace) -> int:
     folder = write_record(args.from_run, args.records, args.name, note=args.note)
     write_tables(Path(args.records), Path(args.out))
     known = "" if args.name in config_names() else f" (there is no configs/{args.name}.yaml)"
-    sys.stdout.write(f"recorded in {folder}{known}\n")
+    say(f"recorded in {folder}{known}\n")
     return 0
 
 

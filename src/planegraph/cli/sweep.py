@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -109,11 +108,11 @@ def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
         complain(f"{str(stop).partition(';')[0]}; the same command continues the sweep", stop.alike)
         return 128 + (stop.signal or 2)
     if first_process():
-        sys.stdout.write(table(runs))
+        say(table(runs))
         if best is not None:
-            sys.stdout.write(f"best on validation: {best.folder.name}\n{of.summary(result, str(best.folder))}")
-            sys.stdout.write(where_report(str(best.folder)))
-        sys.stdout.write(_page(of.out))
+            say(f"best on validation: {best.folder.name}\n{of.summary(result, str(best.folder))}")
+            say(where_report(str(best.folder)))
+        say(_page(of.out))
     return 3 if any(run.diverged for run in runs) else 0
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from ..errors import MissingDependencyError, PlanegraphError
 from .formats import UsageError
+from .messages import complain, say
 
 
 def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
@@ -26,24 +26,22 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        from ..experiments.records import RecordError
-        from ..experiments.tables import check_file, refuse_stale, write_tables
-    except MissingDependencyError as error:
-        raise UsageError(str(error)) from None
+    from ..experiments.records import RecordError
+    from ..experiments.tables import check_file, refuse_stale, write_tables
+
     try:
         refuse_stale(Path(args.records))
         if args.check:
             check_file(Path(args.records), Path(args.out))
-            sys.stdout.write(f"{args.out} is what the records in {args.records} give\n")
+            say(f"{args.out} is what the records in {args.records} give\n")
         else:
             write_tables(Path(args.records), Path(args.out))
-            sys.stdout.write(f"wrote {args.out}\n")
-    except RecordError as error:
+            say(f"wrote {args.out}\n")
+    except (RecordError, MissingDependencyError) as error:
         raise UsageError(str(error)) from None
     except PlanegraphError as error:
         if not args.check:
             raise UsageError(str(error)) from None
-        print(f"planegraph: {error}", file=sys.stderr)
+        complain(str(error))
         return 1
     return 0

@@ -15,7 +15,7 @@ from ..errors import PlanegraphError
 from ..processes import first_process
 from .device import add_device, check_device
 from .formats import UsageError
-from .messages import complain
+from .messages import complain, say
 from .molecules import add_molecules, is_table, refuse_molecule_options, run_molecules
 from .overrides import add_overrides
 from .report import where_report
@@ -109,7 +109,7 @@ def _run_task(args: argparse.Namespace) -> int:
     result = train(tasks(settings), settings, out, **options)
     if first_process():
         for folder, of_target in runs_of(out, result):
-            sys.stdout.write(summary(of_target, str(folder)) + where_report(str(folder)))
+            say(summary(of_target, str(folder)) + where_report(str(folder)))
     return 0
 
 

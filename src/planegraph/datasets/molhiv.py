@@ -36,16 +36,17 @@ _ARRAYS = RawFile(
 )
 _ZIP = RawFile(
     "molhiv/hiv.zip",
-    "OGB's ogbg-molhiv as it is published: hiv/raw/*.csv.gz and hiv/split/scaffold/*.csv.gz.",
-    "http://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download/hiv.zip",
+    "OGB's ogbg-molhiv as it is published: hiv/raw/*.csv.gz and hiv/split/scaffold/*.csv.gz. No checksum is published.",
+    "https://snap.stanford.edu/ogb/data/graphproppred/csv_mol_download/hiv.zip",
 )
 
 
 class MolHIV(Dataset):
     """32901 / 4113 / 4113 molecules with nine categorical atom and three bond columns; ``y`` (41127, 1) is 1.0 for inhibitors.
 
-    Reads ``molhiv/molhiv_graphs.npz`` if it is there, else OGB's own ``hiv.zip``. No checksum of the latter is known: what is in it is
-    checked against the published numbers of graphs, nodes, edges and inhibitors.
+    Reads ``molhiv/molhiv_graphs.npz`` if it is there, else OGB's own ``hiv.zip``. OGB publishes no checksum of the latter: it is fetched
+    over HTTPS, no more of it is unpacked than the published sizes allow, and what is in it is checked against the published numbers of
+    graphs, nodes, edges and inhibitors.
 
     >>> MolHIV.published["graphs"]
     41127
@@ -119,11 +120,11 @@ def read_ogb(path: Path) -> RawGraphs:
     """The archive of OGB: tables without headers; bonds once, ids local to the molecule; a split is a list of molecules."""
     try:
         with zipfile.ZipFile(path) as archive:
-            table = {
-                name: _table(archive, f"hiv/raw/{name}.csv.gz")
-                for name in ("num-node-list", "num-edge-list", "edge", "node-feat", "edge-feat", "graph-label")
-            }
-            members = [_table(archive, f"hiv/split/scaffold/{part}.csv.gz").ravel() for part in ("train", "valid", "test")]
+            table = {name: _table(archive, f"hiv/raw/{name}.csv.gz", most) for name, most in _NUMBERS.items()}
+            members = [
+                _table(archive, f"hiv/split/scaffold/{part}.csv.gz", MolHIV.published["graphs"]).ravel()
+                for part in ("train", "valid", "test")
+            ]
     except (*UNREADABLE, KeyError) as error:
         raise FormatError(f"{path} is not OGB's hiv.zip: {error}") from None
     with reading(path):
@@ -145,6 +146,24 @@ def _split(members: Sequence[np.ndarray], graphs: int) -> np.ndarray:
     return split
 
 
-def _table(archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    text = gzip.decompress(archive.read(name))
+_NUMBERS = {
+    "num-node-list": MolHIV.published["graphs"],
+    "num-edge-list": MolHIV.published["graphs"],
+    "graph-label": MolHIV.published["graphs"],
+    "node-feat": MolHIV.published["nodes"] * len(ATOM_SIZES),
+    "edge": MolHIV.published["edges"] * 2,
+    "edge-feat": MolHIV.published["edges"] * len(BOND_SIZES),
+}
+"""How many numbers each table holds as published."""
+
+_DIGITS = 8  # of a number, with what separates it from the next
+
+
+def _table(archive: zipfile.ZipFile, name: str, numbers: int) -> np.ndarray:
+    """A table of the archive; no more of it is unpacked than so many numbers take."""
+    most = _DIGITS * numbers
+    with archive.open(name) as packed, gzip.open(packed) as file:
+        text = file.read(most + 1)
+    if len(text) > most:
+        raise ValueError(f"{name} unpacks to more than {most:,} bytes, but {numbers:,} numbers are published")
     return np.loadtxt(io.BytesIO(text), dtype=np.int64, delimiter=",", ndmin=2)

@@ -313,5 +313,5 @@ def safetensors_for_torch() -> Any:
     try:
         import safetensors.torch
     except ImportError:
-        raise MissingDependencyError("saving and loading models needs safetensors: pip install safetensors") from None
+        raise MissingDependencyError("saving and loading models needs safetensors: pip install 'planegraph[learn]'") from None
     return safetensors.torch

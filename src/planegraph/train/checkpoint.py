@@ -19,7 +19,7 @@ from typing import Any
 from torch import Tensor
 
 from ..data.format import metadata, replace_files
-from ..errors import FormatError
+from ..errors import FormatError, MissingDependencyError
 from ..nn.model import safetensors_for_torch, tensors_checksum
 
 _KEY, _VERSION = "planegraph-checkpoint", 2
@@ -54,7 +54,7 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 def _damage_named(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, FormatError):
+    except (OSError, FormatError, MissingDependencyError):
         raise
     except Exception as error:  # the library raises errors of its own for damaged files
         raise FormatError(f"{path} is no checkpoint: {type(error).__name__}: {error}") from None

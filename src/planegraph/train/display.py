@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from ..text import printable
 from .best import settled
 from .callbacks import Callback, RunInfo
 from .lanes import lane_title
@@ -24,7 +25,7 @@ class Display(Callback):
         """Of the lanes that are trained together now."""
         first = records[0]
         many = f"{len(records)} together" if len(records) > 1 else lane_title(first["seed"], first["fold"], first["target"])
-        return f"{self.name}, {many}"
+        return printable(f"{self.name}, {many}")
 
     def epochs(self, records: Sequence[Record]) -> int:
         """As planned, or fewer if validation has settled."""

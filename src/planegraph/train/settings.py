@@ -271,7 +271,7 @@ def _yaml() -> Any:
     except ImportError:
         from ..errors import MissingDependencyError
 
-        raise MissingDependencyError("settings are YAML files: pip install PyYAML") from None
+        raise MissingDependencyError("settings are YAML files and need PyYAML: pip install 'planegraph[learn]'") from None
     return yaml
 
 

@@ -1,0 +1,23 @@
+"""The torture suite: attacks on planegraph that are repeated until their time is over. ``make torture`` runs it for an hour.
+
+A part is a module of this folder with a function ``trial(seed)``. It makes one attack, the same one for the same seed, and returns what it
+found, or None; an exception is a finding, too, and so is the end of the process. ``PARTS`` lists them all. The runner calls a part with the
+seeds N, N + 1, ... until its share of the time is over, and names the seed of each finding:
+
+    PYTHONPATH=tests python -m torture                              all parts, an hour
+    PYTHONPATH=tests python -m torture --part graphs --seed 1234 --seconds 0    one trial, to repeat a finding
+
+A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a few seconds with the default tests.
+"""
+
+from __future__ import annotations
+
+PARTS = {
+    "arrays": "arbitrary arrays, codes and graph6 into the core",
+    "graphs": "planarity, codes and isomorphism against networkx and nauty",
+    "processes": "fork, spawn, threads, daemon threads, exit",
+    "texts": "hostile text through the command line",
+    # to come: kills (kill -9 while packing, training, saving), disks (full), bytes (flipped, in every kind of file),
+    # folders (two processes on one)
+}
+"""The modules of this folder that are parts, and what each attacks."""
