@@ -13,7 +13,7 @@ import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +27,9 @@ from ..processes import first_process
 from .callbacks import Callback, RunInfo
 from .ensemble import Folds, read_folds, summarise_ensemble
 from .finished import SCHEMA, schema_text
+from .lock import FolderLock
 from .report import write_reports
-from .run import train
+from .run import train_in
 from .settings import RunSettings
 from .tasks import settings_for
 from .transfer import Start
@@ -93,10 +94,14 @@ def train_molecules(
         settings = molecule_settings(found, options.to_dict(), start=start)
         train_molecules(found, settings, "runs/esol", start=start)
     """
-    folder = Path(fspath(out))
-    given: dict[str, Any] = {"show": show, "device": device, "callbacks": [_FirstFiles(found), *callbacks]}
     first_weights = None if start is None else start.first_weights(found.schema)
-    result = train(found.task, settings, folder, resume=True, report=False, start=first_weights, **given)
+    with FolderLock(out) as lock:
+        result = train_in(lock, found.task, settings, True, show, device, [_FirstFiles(found), *callbacks], False, first_weights)
+        return _finish(found, lock.folder, result, show, baselines)
+
+
+def _finish(found: MoleculeTask, folder: Path, result: dict[str, Any], show: bool, baselines: bool) -> dict[str, Any]:
+    """Writes what a run on a table has beside that of every run; gives the result with the figures of the ensemble and the baselines."""
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():

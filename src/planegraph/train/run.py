@@ -34,6 +34,7 @@ from .distributed import World, chosen_device, joined
 from .errors import FolderError, Stopped
 from .group import Group
 from .lanes import Lane, groups_of, lane_name, lanes_of, most_graphs
+from .lock import FolderLock
 from .log import Record, read_logs
 from .loop import CHECKPOINT, train_group
 from .losses import activate
@@ -80,8 +81,24 @@ def train(
     >>> len(result["lanes"]), result["metric"]
     (2, 'mae')
     """
+    with FolderLock(out) as lock:
+        return train_in(lock, task, settings, resume, show, device, callbacks, report, start)
+
+
+def train_in(
+    lock: FolderLock,
+    task: Task,
+    settings: RunSettings,
+    resume: bool,
+    show: bool,
+    device: torch.device | str | None,
+    callbacks: Sequence[Callback],
+    report: bool,
+    start: Callable[[GraphModel, int], None] | None,
+) -> dict[str, Any]:
+    """The same in the folder of a lock, which the first process takes, and keeps for what its caller writes afterwards."""
     device = chosen_device(device)
-    folder = Path(out)
+    folder = lock.folder
     task.dataset.verify()  # nothing is trained on damaged tables
     with (
         joined(device) as world,
@@ -90,7 +107,7 @@ def train(
         _callbacks(callbacks, show, world) as called,
     ):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
-        _prepare(folders, resume, world)
+        _prepare(lock, folders, resume, world)
         lanes = lanes_of(task, settings.train)
         settings = settings.for_graphs(most_graphs(lanes), world.size)
         groups = groups_of(lanes, settings.train.batch_size * world.size, settings.train.together)
@@ -327,14 +344,11 @@ def summarise(
     }
 
 
-def _prepare(folders: list[Path], resume: bool, world: World) -> None:
-    """Makes the first folder, that of the run, unless it or that of a target holds what would be lost."""
-    problem = world.same(_in_the_way(folders, resume))
+def _prepare(lock: FolderLock, folders: list[Path], resume: bool, world: World) -> None:
+    """Makes and takes the folder of the run and those of targets, unless one of them is in use, or holds what would be lost."""
+    problem = world.same(world.first and (lock.take(*folders[1:]) or _in_the_way(folders, resume)))
     if problem:
         raise FolderError(problem)
-    if world.first:
-        folders[0].mkdir(parents=True, exist_ok=True)
-    world.wait()
 
 
 def _in_the_way(folders: list[Path], resume: bool) -> str | None:

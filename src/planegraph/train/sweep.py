@@ -23,6 +23,7 @@ from ..errors import FormatError, PlanegraphError
 from ..processes import first_process
 from .combinations import Combination, combinations, varies
 from .errors import DivergedError, FolderError, SettingsError
+from .lock import FolderLock
 from .settings import RunSettings
 
 PLAN = "sweep.json"
@@ -95,13 +96,17 @@ def sweep(
     planned = [(combination, settings_for(combination.overrides)) for combination in combinations(overrides)]
     if len({settings.task for _, settings in planned}) > 1:
         raise SettingsError("task has several values; the runs of a sweep are compared, so they need one task")
-    if (folder / "settings.yaml").exists():
-        raise FolderError(f"{folder} already holds a run (settings.yaml); choose another folder for the sweep")
-    if first_process():
-        _write_plan(folder, [combination for combination, _ in planned])
-    for k, (combination, settings) in enumerate(planned, start=1):
-        _train_or_record(train_one, settings, folder / combination.name, f"run {k} of {len(planned)}, {combination.name}", say)
-    return read_sweep(folder)
+    with FolderLock(folder) as lock:
+        problem = lock.take() if first_process() else None
+        if (folder / "settings.yaml").exists():
+            problem = f"{folder} already holds a run (settings.yaml); choose another folder for the sweep"
+        if problem:
+            raise FolderError(problem)
+        if first_process():
+            _write_plan(folder, [combination for combination, _ in planned])
+        for k, (combination, settings) in enumerate(planned, start=1):
+            _train_or_record(train_one, settings, folder / combination.name, f"run {k} of {len(planned)}, {combination.name}", say)
+        return read_sweep(folder)
 
 
 def read_sweep(out: str | PathLike[str]) -> list[SweepRun]:
@@ -118,7 +123,6 @@ def read_sweep(out: str | PathLike[str]) -> list[SweepRun]:
 
 
 def _write_plan(folder: Path, planned: Sequence[Combination]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     runs = [{"folder": combination.name, "values": combination.values} for combination in planned]
     replace_files({folder / PLAN: json.dumps({"runs": runs}, indent=1, default=str) + "\n"})
 
