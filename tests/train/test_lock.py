@@ -29,7 +29,7 @@ HOLDER = """
 import sys, time
 from planegraph.train.lock import FolderLock
 with FolderLock(sys.argv[1]) as lock:
-    print(lock.take(), flush=True)
+    print(lock.take(sys.argv[1]), flush=True)
     time.sleep(600)
 """
 
@@ -108,7 +108,7 @@ def test_a_table_of_molecules_is_held_to_its_last_file(tmp_path, monkeypatch):
 
     def intrude(*_):
         with FolderLock(tmp_path / "run") as other:
-            tried.append(other.take())
+            tried.append(other.take(tmp_path / "run"))
         return {"skipped": "a test"}
 
     monkeypatch.setattr(molecules, "baseline_figures", intrude)

@@ -1,4 +1,4 @@
-"""One process at a time writes into the folder of a run: the operating system's lock on the file ``.lock`` in it.
+"""One process at a time writes into the folder of a run: the operating system's lock on the file ``run.lock`` in it.
 
 The system releases the lock when its process ends, however it ends, so nobody has to find out whether a lock is stale: who gets the lock
 takes the folder over. The text in the file says who holds it, for the message to the others. The file stays when the run is over: removing
@@ -25,7 +25,7 @@ from typing import Any, Self
 from ..errors import PlanegraphWarning
 from .machine import command_line
 
-LOCK = ".lock"
+LOCK = "run.lock"
 _PLACE = 2**30  # the byte that is locked on Windows, where locked bytes cannot be read: far behind the text
 _HELD = (errno.EAGAIN, errno.EACCES, errno.EDEADLK)
 _READ_ONLY = (errno.EROFS, errno.EACCES, errno.EPERM)
@@ -33,11 +33,11 @@ _WAIT = 0.2  # seconds: between locking and saying who holds the lock a holder n
 
 
 class FolderLock:
-    """Holds a folder from :meth:`take` to the end of the ``with`` block.
+    """Holds a folder, and those of targets below it, from :meth:`take` to the end of the ``with`` block.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, FolderLock(folder) as mine, FolderLock(folder) as other:
-    ...     mine.take(), f"in use by process {os.getpid()} on " in other.take()
+    ...     mine.take(folder), f"in use by process {os.getpid()} on " in other.take(folder)
     (None, True)
     """
 
@@ -54,9 +54,9 @@ class FolderLock:
                 os.ftruncate(file, 0)
             os.close(file)  # which releases it
 
-    def take(self, *further: Path) -> str | None:
-        """Takes the folder, and further ones, which are made if they are not there; or says who holds one of them."""
-        for folder in (self.folder, *further):
+    def take(self, *folders: str | PathLike[str]) -> str | None:
+        """Takes folders, which are made if they are not there; or says who holds one of them."""
+        for folder in map(Path, folders):
             folder.mkdir(parents=True, exist_ok=True)
             file = _open(folder / LOCK)
             if file is None:

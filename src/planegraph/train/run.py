@@ -11,7 +11,6 @@ Where each target has a model of its own, the folder ``<target>/`` is that of th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +25,7 @@ from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
 from ..nn import GraphModel
+from ..sealed import json_text, read_json
 from .best import settled
 from .callbacks import Callback, Callbacks, RunInfo
 from .checkpoint import load_checkpoint, save_checkpoint
@@ -42,9 +42,11 @@ from .machine import MACHINE, add_session, machine, read_sessions, session
 from .metrics import in_units
 from .report import write_reports
 from .resuming import check_facts, check_lanes, check_log, check_settings
-from .settings import RunSettings, batch_size_for, save_settings
+from .settings import RunSettings, batch_size_for, save_run_settings
 from .signals import StopWish
 from .threads import cpu_threads
+
+_AGAIN = "Remove it, and resuming the run writes it again"
 
 
 def train(
@@ -107,11 +109,14 @@ def train_in(
         _callbacks(callbacks, show, world) as called,
     ):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
-        _prepare(lock, folders, resume, world)
+        _take(lock, folders[:1], world)
+        if problem := world.same(_in_the_way(folders, resume)):
+            raise FolderError(problem)
         lanes = lanes_of(task, settings.train)
         settings = settings.for_graphs(most_graphs(lanes), world.size)
         groups = groups_of(lanes, settings.train.batch_size * world.size, settings.train.together)
         done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
+        _take(lock, folders[1:], world)
         left = world.same(min(done) < settings.train.epochs)
         kept = None if left else world.same(_kept_result(folders))
         called.start(
@@ -121,7 +126,7 @@ def train_in(
         if world.first:
             if kept is None:
                 results_of = dict(runs_of(folder, summary)) | {folder: summary}
-                replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
+                replace_files({path / "result.json": json_text(values) for path, values in results_of.items()})
             if report:
                 write_reports(path for path, _ in runs_of(folder, summary))
             called.end(summary)
@@ -246,7 +251,7 @@ def _introduce(group: Group, out: Path, left: bool) -> None:
             _forget_result(folder)
         if left or not (folder / MACHINE).exists():
             add_session(folder, this)
-        save_settings(replace(group.settings, options=options), folder / "settings.yaml")
+        save_run_settings(replace(group.settings, options=options), folder)
 
 
 def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
@@ -254,11 +259,10 @@ def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
     paths = [folder / "result.json" for folder in folders]
     if not all(path.exists() for path in paths):
         return None
-    try:
-        kept = dict(json.loads(paths[0].read_text(encoding="utf-8")))
-        return kept if "targets" in kept else {**kept, "lanes": kept["lanes"]}
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{paths[0]} is damaged ({error}); remove it, and resuming the run writes it again") from None
+    kept = read_json(paths[0], _AGAIN)
+    if "targets" not in kept and "lanes" not in kept:
+        raise FormatError(f"{paths[0]} is damaged: it has no lanes. {_AGAIN}")
+    return kept
 
 
 def _made_on(out: Path, device: torch.device) -> dict[str, Any]:
@@ -344,10 +348,9 @@ def summarise(
     }
 
 
-def _prepare(lock: FolderLock, folders: list[Path], resume: bool, world: World) -> None:
-    """Makes and takes the folder of the run and those of targets, unless one of them is in use, or holds what would be lost."""
-    problem = world.same(world.first and (lock.take(*folders[1:]) or _in_the_way(folders, resume)))
-    if problem:
+def _take(lock: FolderLock, folders: list[Path], world: World) -> None:
+    """Makes and holds folders, by the first process; FolderError in all of them if another run holds one."""
+    if problem := world.same(lock.take(*folders) if world.first else None):
         raise FolderError(problem)
 
 

@@ -13,7 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..errors import FormatError
 from ..nn.config import PlanEConfig
+from ..sealed import check_text, sealed_text
 from .errors import SettingsError
 from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
 
@@ -21,6 +23,7 @@ Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "tf32", "bf16", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
+_FILE = "settings.yaml"  # of a run
 _MOST_SEEDS = 1000  # seeds of one run
 FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
 
@@ -194,7 +197,40 @@ def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
     """Writes a YAML file that :func:`load_settings` reads."""
     from ..data.format import replace_files
 
-    replace_files({Path(path): _yaml().safe_dump(settings.to_dict(), sort_keys=False)})
+    replace_files({Path(path): _yaml_text(settings)})
+
+
+def save_run_settings(settings: RunSettings, folder: Path) -> None:
+    """Writes the ``settings.yaml`` of a run, with a checksum (sealed.py), which resuming and reports compare."""
+    from ..data.format import replace_files
+
+    replace_files({folder / _FILE: sealed_text(_yaml_text(settings))})
+
+
+def load_run_settings(folder: str | PathLike[str]) -> RunSettings:
+    """The settings of the run in a folder; SettingsError if they are damaged."""
+    values = read_run_settings(folder)
+    try:
+        return RunSettings.from_dict(values)
+    except SettingsError as error:
+        raise SettingsError(f"{Path(folder) / _FILE}: {error}") from None
+
+
+def read_run_settings(folder: str | PathLike[str]) -> Any:
+    """The same as YAML has them."""
+    path = Path(folder) / _FILE
+    data = path.read_bytes()
+    try:
+        check_text(data)
+    except FormatError as error:
+        raise SettingsError(
+            f"{path} is damaged: {error}. To change the settings of a run, use --set; if this change is meant, remove the last line"
+        ) from None
+    return parse_yaml(data, str(path))
+
+
+def _yaml_text(settings: RunSettings) -> str:
+    return _yaml().safe_dump(settings.to_dict(), sort_keys=False)
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
