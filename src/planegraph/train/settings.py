@@ -24,6 +24,7 @@ Precision = Literal["float32", "tf32", "bf16", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
 _FILE = "settings.yaml"  # of a run
+_LONGEST = 10**5  # characters of a YAML file
 _MOST_SEEDS = 1000  # seeds of one run
 FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
 
@@ -314,11 +315,26 @@ def _yaml() -> Any:
 def parse_yaml(data: bytes | str, where: str) -> Any:
     """What YAML says, whose bytes are UTF-8; SettingsError, which says where, if it is none or gives a key twice."""
     try:
-        return _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
+        found = _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
+        if _length(found, _LONGEST) > _LONGEST:
+            raise SettingsError(f"more than {_LONGEST:,} characters, counted with what aliases (*name) stand for")
+        return found
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None
     except (_yaml().YAMLError, ValueError, RecursionError) as error:  # not UTF-8; a date of month 13; a thousand brackets
         raise SettingsError(f"{where} is no YAML: {' '.join(str(error).split())}") from None
+
+
+def _length(value: Any, most: int) -> int:
+    """About the number of characters of a value, each alias written out; counted no further than ``most``."""
+    if not isinstance(value, dict | list | tuple | set):
+        return 1 + (len(value) if isinstance(value, str | bytes) else 0)
+    found = 1
+    for part in (part for item in value.items() for part in item) if isinstance(value, dict) else value:
+        found += _length(part, most - found)
+        if found > most:
+            break
+    return found
 
 
 def _loader() -> Any:
@@ -335,6 +351,11 @@ def _loader() -> Any:
                     raise SettingsError(f"{key.value} is given twice, again in line {key.start_mark.line + 1}; keep one of them")
                 seen.add(key.value)
             return node
+
+        def flatten_mapping(self, node: Any) -> None:
+            super().flatten_mapping(node)
+            if len(node.value) > _LONGEST:  # merge keys (<<) of merge keys
+                raise SettingsError(f"more than {_LONGEST:,} settings in one table")
 
     number = re.compile(r"^[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
