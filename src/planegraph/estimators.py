@@ -6,7 +6,6 @@ data chooses the epoch; several models are an ensemble. A fitted estimator is sa
 
 from __future__ import annotations
 
-import json
 import numbers
 import tempfile
 import warnings
@@ -29,6 +28,7 @@ from .errors import FormatError, InvalidGraphError, MissingDependencyError, Plan
 from .graph import Graph
 from .nn import BasePlanE
 from .predict.predictor import model_outputs
+from .sealed import json_text, read_json
 from .train import RunSettings, train
 from .train.distributed import chosen_device
 from .train.metrics import probabilities
@@ -197,14 +197,14 @@ class PlanEEstimator(BaseEstimator):
             "featurizer": None if self.featurizer_ is None else self.featurizer_.to_dict(),
             **self._more(),
         }
-        replace_files({root / _FILE: json.dumps(values, indent=1, default=_plain) + "\n"})
+        replace_files({root / _FILE: json_text(values, _plain)})
 
     @classmethod
     def load(cls, folder: str | PathLike[str]) -> Self:
         """The estimator that :meth:`save` wrote."""
         path = Path(fspath(folder)) / _FILE
         try:
-            values = json.loads(path.read_text(encoding="utf-8"))
+            values = read_json(path)
             name = values["estimator"]
             if name == cls.__name__:
                 return cls._read(values, path.parent)

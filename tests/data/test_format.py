@@ -113,6 +113,23 @@ def test_same_content_same_file(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.parametrize("there", [True, False], ids=["a file", "nothing yet"])
+def test_saving_to_a_link_writes_what_it_names(tmp_path: Path, there: bool) -> None:
+    """Also through two links, relative ones, into another folder, where the temporary file lies, too."""
+    target = tmp_path / "far" / "data.safetensors"
+    target.parent.mkdir()
+    if there:
+        target.write_text("before")
+    (tmp_path / "near.safetensors").symlink_to("far/data.safetensors")
+    (tmp_path / "link.safetensors").symlink_to("near.safetensors")
+    dataset().save(tmp_path / "link.safetensors")
+    assert (tmp_path / "link.safetensors").is_symlink()
+    assert (tmp_path / "near.safetensors").is_symlink()
+    assert not target.is_symlink()
+    assert len(PackedDataset.open(target)) == len(dataset())
+    assert [path.name for path in target.parent.iterdir()] == [target.name]
+
+
 def test_saving_over_the_file_that_is_open(saved: Path) -> None:
     ds = PackedDataset.open(saved)
     part = ds.subset([8, 9])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
+import time
 
 import pytest
 import torch
 from safetensors.torch import save
 
 from planegraph.errors import FormatError
-from planegraph.nn import GIN, BasePlanE, Categorical, Continuous, PlanEConfig
+from planegraph.nn import GCN, GIN, GINE, BasePlanE, Categorical, Continuous, Mixed, PlanEConfig
+from planegraph.nn.model import FORMAT, tensors_checksum
+from planegraph.sealed import SEAL, UNSEALED, sealed_file
 
 from .examples import Example, Kind, planar_zoo
 from .models import DTYPES, make_model, pack, small_config
@@ -90,6 +94,113 @@ def test_the_format_before_is_refused(tmp_path):
     weights = tmp_path / "model.safetensors"
     weights.write_bytes(weights.read_bytes().replace(b'format\\": 2', b'format\\": 1'))
     with pytest.raises(FormatError, match=r"model\.safetensors has format 1; this planegraph reads 2"):
+        BasePlanE.from_pretrained(tmp_path)
+
+
+def test_every_flipped_bit_is_found(tmp_path):
+    """Of settings and weights, and of the header: types, shapes, names, and the checksum itself."""
+    BasePlanE(PlanEConfig(hidden=2, layers=1, pos_dim=2, triconnected=False, biconnected=False, cut=False)).save_pretrained(
+        tmp_path
+    )
+    file = tmp_path / "model.safetensors"
+    data = file.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    for at in [*range(start), *range(start, len(data), 7)]:
+        spoilt = bytearray(data)
+        spoilt[at] ^= 1 << at % 8
+        file.write_bytes(spoilt)
+        with pytest.raises(FormatError, match=r"model\.safetensors"):
+            BasePlanE.from_pretrained(tmp_path)
+
+
+def saved(state: dict, settings: dict) -> bytes:
+    """A file that is sealed, whatever it says."""
+    out = io.BytesIO()
+    sealed_file(save(state, {"planegraph": json.dumps(settings), SEAL: UNSEALED}))(out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_not_finite_are_refused(tmp_path, value):
+    model = BasePlanE(PlanEConfig(hidden=4))
+    with torch.no_grad():
+        model.readout.last.bias[0] = value
+    model.save_pretrained(tmp_path)
+    with pytest.raises(FormatError, match=r"model\.safetensors .*: readout\.last\.bias has values that are not finite"):
+        BasePlanE.from_pretrained(tmp_path)
+
+
+def test_integers_are_no_weights(tmp_path):
+    model = BasePlanE(PlanEConfig(hidden=4))
+    state = model.state_dict()
+    state["readout.last.bias"] = state["readout.last.bias"].int()
+    settings = {"model": "BasePlanE", "format": FORMAT, "config": model.config.to_dict()}
+    (tmp_path / "model.safetensors").write_bytes(saved(state, settings))
+    with pytest.raises(FormatError, match=r"model\.safetensors does not hold the weights of the model that it describes"):
+        BasePlanE.from_pretrained(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        {"layers": 10**6},
+        {"hidden": 20_000},
+        {"hidden": 10**30},
+        {"pos_dim": 10**9},
+        {"outputs": 10**9},
+        {"descriptors": 10**9},
+        {"node_features": {"categorical": [10**9]}},
+        {"node_features": {"categorical": [1] * 10**5}},
+        {"node_features": {"categorical": [1], "continuous": 10**9}},
+        {"edge_features": {"continuous": 10**9}},
+    ],
+    ids=lambda claim: f"{next(iter(claim))}={str(next(iter(claim.values())))[:40]}",
+)
+def test_a_small_file_that_describes_a_large_model_is_refused_at_once(tmp_path, claim, monkeypatch):
+    model = BasePlanE(PlanEConfig(hidden=4, layers=1))
+    settings = {"model": "BasePlanE", "format": FORMAT, "config": model.config.to_dict() | claim}
+    (tmp_path / "model.safetensors").write_bytes(saved(model.state_dict(), settings))
+
+    def built(*_):
+        raise AssertionError("a model is built")
+
+    monkeypatch.setattr(BasePlanE, "__init__", built)
+    began = time.perf_counter()
+    with pytest.raises(FormatError, match=r"model\.safetensors .*: its settings need \d+ [a-z ]+ or more; the file can hold \d+"):
+        BasePlanE.from_pretrained(tmp_path)
+    assert time.perf_counter() - began < 0.5
+
+
+@pytest.mark.parametrize("cls", [BasePlanE, GIN, GINE, GCN])
+@pytest.mark.parametrize("nodes", [None, Categorical([28, 5]), Continuous(30), Mixed([5, 7], 20)], ids=str)
+def test_no_model_is_too_large_for_its_file(tmp_path, cls, nodes):
+    edges = None if cls in (GIN, GCN) else Categorical([3])
+    for options in (
+        {},
+        {"layers": 9},
+        {"descriptors": 50},
+        {"outputs": 40},
+        {"cut": False, "biconnected": False, "triconnected": False},
+    ):
+        config = PlanEConfig(
+            node_features=nodes, edge_features=edges, **{"hidden": 2, "layers": 1, "pos_dim": 64, "norm": "none"} | options
+        )
+        cls(config).save_pretrained(tmp_path)
+        assert cls.from_pretrained(tmp_path).config == config
+
+
+def test_a_model_of_the_version_before_is_read_by_its_checksum(tmp_path):
+    model = BasePlanE(PlanEConfig(hidden=4))
+    text = json.dumps({"model": "BasePlanE", "format": FORMAT, "config": model.config.to_dict()})
+    told = {"planegraph": text, "planegraph-crc32": f"{tensors_checksum(model.state_dict(), text):08x}"}
+    file = tmp_path / "model.safetensors"
+    file.write_bytes(save(model.state_dict(), told))
+    assert BasePlanE.from_pretrained(tmp_path).config == model.config
+    file.write_bytes(file.read_bytes()[:-1] + b"\x07")
+    with pytest.raises(FormatError, match=r"is damaged: its checksum is \w{8}, not \w{8}"):
+        BasePlanE.from_pretrained(tmp_path)
+    file.write_bytes(save(model.state_dict(), {"planegraph": text}))
+    with pytest.raises(FormatError, match="is damaged: it has no checksum"):
         BasePlanE.from_pretrained(tmp_path)
 
 

@@ -171,7 +171,7 @@ def test_machines_are_named(tmp_path):
     assert "Start 2 of 2" in text
     assert "abc<d" in text
     assert "machine.cores" in text
-    (run / "machine.json").write_text(json.dumps(sessions[:1]))
+    (run / "machine.json").write_text(json.dumps({"sessions": sessions[:1]}))
     assert "Started by" in words(parse(write_report(run)))
 
 
@@ -206,7 +206,7 @@ def test_svg_files(tmp_path):
     [
         ("settings.yaml", "a: [", "settings.yaml is no YAML"),
         ("settings.yaml", "- 1", "must be a table of settings; found list"),
-        ("result.json", "{", "result.json is no JSON"),
+        ("result.json", "{", "result.json is damaged: it is no JSON"),
         ("result.json", "[]", "is damaged: "),
         ("result.json", '{"a": 1}', "is damaged: "),
         ("machine.json", '{"sessions": 3}', "is damaged: "),

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 
 from planegraph.errors import PlanegraphError, PlanegraphWarning
+from planegraph.sealed import read_json
 from planegraph.train import Callback, RunInfo, train
 from planegraph.train.errors import Stopped
+from planegraph.train.lock import LOCK
 from planegraph.train.log import read_log
 
 from .tasks import regression, small, stopped_at
@@ -58,7 +58,7 @@ def test_all_of_a_run(tmp_path):
     assert run.settings.train.batch_size == 10
     records = [r for name, value in told.calls if name == "on_epoch" for r in value]
     assert [{k: v for k, v in r.items() if k != "target"} for r in records] == read_log(tmp_path / "log.jsonl")
-    assert told.calls[-2][1] == result == json.loads((tmp_path / "result.json").read_text())
+    assert told.calls[-2][1] == result == read_json(tmp_path / "result.json")
 
 
 def test_groups_targets_and_resumed_runs(tmp_path):
@@ -103,7 +103,7 @@ def test_one_that_cannot_start_ends_the_run_before_it_begins(tmp_path):
     ):
         train(regression(), small(), tmp_path / "run", callbacks=[first, broken], device="cpu")
     assert first.names == broken.names == ["on_start", "close"]
-    assert not list((tmp_path / "run").iterdir())
+    assert [path.name for path in (tmp_path / "run").iterdir()] == [LOCK]
     train(regression(), small(), tmp_path / "run", device="cpu")  # the folder is free
 
 

@@ -225,7 +225,7 @@ def test_epochs_that_are_trained_again_are_not_sent_again(tmp_path, monkeypatch)
     logger.on_start(RunInfo(tmp_path, "counting", small(), ("seed0",)))  # another run in the same folder
     assert sorted(fake.runs) == ["run0", "run1"]
     (tmp_path / "wandb.json").write_text("{}")
-    with pytest.raises(FormatError, match=r"wandb\.json is damaged .* remove it, and all epochs are sent to a new run"):
+    with pytest.raises(FormatError, match=r"wandb\.json is damaged: .* Remove it, and all epochs are sent to a new run"):
         WandbLogger().on_start(RunInfo(tmp_path, "counting", small(), ("seed0",), resumed=True))
 
 

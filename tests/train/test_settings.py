@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from planegraph.train import RunSettings, TrainSettings, load_settings, save_settings, train
@@ -73,6 +75,36 @@ def test_what_is_wrong_is_named(override, words):
 )
 def test_bad_files(tmp_path, text):
     (tmp_path / "a.yaml").write_text(text)
+    with pytest.raises(SettingsError, match=r"a\.yaml"):
+        load_settings(tmp_path / "a.yaml")
+
+
+def bomb(levels: int, key: str) -> str:
+    """9^levels values in a few hundred characters."""
+    lists = [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, levels)]
+    return "\n".join(["x0: &a0 [lol]", *lists, f"{key}: *a{levels - 1}"]) + "\n"
+
+
+@pytest.mark.parametrize("key", ["task", "options", "model", "train", "model_class", "unknown"])
+def test_aliases_of_aliases_are_refused_in_a_short_message(tmp_path, key):
+    path = tmp_path / "a.yaml"
+    path.write_text(bomb(9, key))
+    began = time.perf_counter()
+    with pytest.raises(SettingsError, match=r"a\.yaml: more than 100,000 characters, counted with what aliases") as error:
+        load_settings(path)
+    assert time.perf_counter() - began < 2
+    assert len(str(error.value)) < 1000
+
+
+def test_merges_of_merges_are_refused(tmp_path):
+    maps = [f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 9)}]}}" for k in range(1, 12)]
+    (tmp_path / "a.yaml").write_text("\n".join(["a0: &a0 {seed: 1}", *maps, "task: zinc", "train: *a11"]))
+    with pytest.raises(SettingsError, match=r"a\.yaml: more than 100,000 settings in one table"):
+        load_settings(tmp_path / "a.yaml")
+
+
+def test_an_alias_of_itself_is_refused(tmp_path):
+    (tmp_path / "a.yaml").write_text("task: zinc\noptions: &a {b: *a}\n")
     with pytest.raises(SettingsError, match=r"a\.yaml"):
         load_settings(tmp_path / "a.yaml")
 

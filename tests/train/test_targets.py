@@ -14,6 +14,7 @@ from planegraph.datasets.task import Task
 from planegraph.errors import PlanegraphError
 from planegraph.experiments.records import read_record, write_record
 from planegraph.report import write_report
+from planegraph.sealed import read_json
 from planegraph.train import RunSettings, train
 from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.errors import DivergedError, Stopped
@@ -45,7 +46,7 @@ def outcome(folder: Path) -> tuple[np.ndarray, dict[str, np.ndarray], dict]:
     log.sort(key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"], r["epoch"]))
     curves = np.array([[r[name] for name in ("epoch", "loss", "rate", "val", "val_loss", "best_epoch")] for r in log])
     tests = {path.parent.name: load_checkpoint(path)[0] for path in sorted(folder.glob("models/*/test.safetensors"))}
-    result = json.loads((folder / "result.json").read_text())
+    result = read_json(folder / "result.json")
     return curves, {f"{lane}.{name}": v.numpy() for lane, t in tests.items() for name, v in t.items()}, result
 
 

@@ -15,9 +15,10 @@ from planegraph.cli import main
 from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import FormatError
 from planegraph.predict import Predictor
+from planegraph.sealed import json_text
 from planegraph.train import load_settings
 from planegraph.train.checkpoint import load_checkpoint
-from planegraph.train.finished import read_run, read_schema, schema_text
+from planegraph.train.finished import read_run, read_schema
 from planegraph.train.lanes import lanes_of
 from planegraph.train.loop import CHECKPOINT
 from planegraph.train.models import copy_weights, make_models
@@ -165,7 +166,7 @@ def test_what_is_not_said_is_that_of_the_other_run(tmp_path):
     ("damage", "message"),
     [
         (shutil.rmtree, "molecules.json is missing; name the folder of a run on a table of molecules"),
-        (lambda f: (f / "molecules.json").write_text("[]"), "molecules.json is damaged: found list"),
+        (lambda f: (f / "molecules.json").write_text("[]"), "molecules.json is damaged: it must hold an object; found list"),
         (lambda f: (f / "result.json").unlink(), "result.json is missing; the run is not finished"),
         (lambda f: (f / "result.json").write_text('{"model_class": "BasePlanE"}'), "result.json is damaged: KeyError"),
         (lambda f: (f / "models/seed1/model.safetensors").unlink(), "seed1/model.safetensors is missing"),
@@ -183,7 +184,7 @@ def test_a_damaged_or_foreign_folder_is_named(source, tmp_path, damage, message)
 def _change_vocabulary(folder) -> None:
     schema = read_schema(folder)
     object.__setattr__(schema.featurizer, "vocabulary", 99)
-    (folder / "molecules.json").write_text(schema_text(schema))
+    (folder / "molecules.json").write_text(json_text(schema.to_dict()))
 
 
 # ---- resuming ---------------------------------------------------------------------------------------------------------------

@@ -67,13 +67,13 @@ def is_table(task: str) -> bool:
 
 def run_molecules(args: argparse.Namespace, loggers: Callable[[], list[Any]]) -> int:
     """Trains on the table that is named, or resumes the run in ``--out`` if none is."""
-    from ..train import load_settings
     from ..train.molecules import SKIPPED, molecule_settings, train_molecules
+    from ..train.settings import load_run_settings
 
     _check_arguments(args)
     loggers()  # one that is not installed is an error before the table is read
     out = args.out or os.path.join("runs", _stem(args.task))
-    kept = load_settings(os.path.join(out, "settings.yaml")) if args.task is None else None
+    kept = load_run_settings(out) if args.task is None else None
     path, options, start = _asked(args, out) if kept is None else _kept(kept, out)
     found = _read(path, options, start, args.workers)
     ensemble = args.seeds if args.ensemble is None else args.ensemble

@@ -189,10 +189,11 @@ def _kept_settings(args: argparse.Namespace, out: str) -> RunSettings:
 
 def _settings_in(out: str) -> RunSettings:
     """Those of the run in a folder."""
-    path = os.path.join(out, "settings.yaml")
-    if not os.path.exists(path):
+    from ..train.settings import load_run_settings
+
+    if not os.path.exists(os.path.join(out, "settings.yaml")):
         raise UsageError(f"{out} holds no run", alike=True)
-    return _read(path)
+    return load_run_settings(out)
 
 
 def _read(config: str) -> RunSettings:

@@ -20,6 +20,7 @@ from ..data.format import replace_files
 from ..data.packed import PackedDataset
 from ..data.sizes import FeatureSizes
 from ..errors import FormatError
+from ..sealed import read_json
 from .files import RawFile, fetch, find, missing_message, source_digest
 from .packing import pack
 from .places import data_root, packed_folder
@@ -196,10 +197,10 @@ class Dataset(ABC):
     def _note(self, path: Path) -> dict[str, Any] | None:
         """The note of a packed file that is up to date; None if there is none, or it came from other raw files."""
         try:
-            note = json.loads(_note_path(path).read_text())
-        except (OSError, ValueError):
+            note = read_json(_note_path(path))
+        except (OSError, FormatError):
             return None
-        if not path.is_file() or not isinstance(note, dict) or not is_summary(note.get("summary")):
+        if not path.is_file() or not is_summary(note.get("summary")):
             return None
         if find(self.files, self.root):  # nothing to compare with
             return note if self._reader(note) else None

@@ -44,12 +44,13 @@ from ..data.format import replace_files
 from ..errors import PlanegraphError, PlanegraphWarning
 from ..nn.model import FORMAT
 from ..report.run_files import Run, damage_named
+from ..sealed import read_json
 from ..train import lanes
 from ..train.log import read_log
 from ..train.machine import MACHINE, read_sessions, session
 from ..train.models import MODELS
 from ..train.run import refuse_several
-from ..train.settings import RunSettings, load_settings, read_yaml, save_settings
+from ..train.settings import RunSettings, load_run_settings, load_settings, read_yaml, save_settings
 from .configs import config_names, differences
 from .published import MEASURE_NAMES
 
@@ -193,7 +194,7 @@ def _of_run(run: Path, folder: Path, name: str) -> Record:
         raise RecordError(f"{run} holds no finished run: result.json or settings.yaml is missing")
     refuse_several(run)
     with damage_named(run / "settings.yaml", RecordError):
-        settings = load_settings(run / "settings.yaml")
+        settings = load_run_settings(run)
     sessions = _sessions(run)
     log, result = _log(run), _read_json(run / "result.json")
     with damage_named(run / "result.json", RecordError):
@@ -378,14 +379,10 @@ def _read_predictions(path: Path) -> dict[str, list[float | None]]:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        with damage_named(path, RecordError):
+            return read_json(path)
     except FileNotFoundError:
         raise RecordError(f"{path} is missing") from None
-    except ValueError as error:
-        raise RecordError(f"{path} is no JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise RecordError(f"{path} must hold an object; found {type(found).__name__}")
-    return found
 
 
 def _read_csv(path: Path) -> list[list[str]]:

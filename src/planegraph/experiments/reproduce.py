@@ -14,11 +14,11 @@ from typing import Any
 
 from ..errors import PlanegraphError
 from ..processes import first_process
-from ..report.run_files import damage_named
+from ..sealed import read_json
 from ..train import train
 from ..train.distributed import chosen_device
 from ..train.run import runs_of
-from ..train.settings import RunSettings, load_settings
+from ..train.settings import RunSettings, load_run_settings
 from ..train.tasks import task_of
 from .configs import load_config
 from .published import MEASURE_NAMES, TABLE_NAMES, config_names_of, nodes_of
@@ -147,10 +147,8 @@ def _from_a_stack(name: str, settings: RunSettings, plan: Plan) -> bool:
     if target is None or plan.again or not plan.resume:
         return False
     for path in sorted(plan.runs.glob(f"*/{target}/result.json")):
-        if (path.parent / "settings.yaml").is_file() and load_settings(path.parent / "settings.yaml") == settings:
-            with damage_named(path):
-                result = json.loads(path.read_text(encoding="utf-8"))
-            _keep(path.parent, result, name, plan)
+        if (path.parent / "settings.yaml").is_file() and load_run_settings(path.parent) == settings:
+            _keep(path.parent, read_json(path), name, plan)
             return True
     return False
 

@@ -21,7 +21,8 @@ from ..data.batch import PlanarBatch
 from ..data.fingerprint import parse_fingerprint
 from ..data.format import checksum, metadata, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
-from .config import PlanEConfig, at_least_one
+from ..sealed import SEAL, UNSEALED, check_file, json_text, sealed_file
+from .config import Categorical, Continuous, Mixed, PlanEConfig, at_least_one
 from .features import make_encoder
 from .for_data import sizes_of
 from .guards import check_batch, eager_in_full_precision
@@ -33,6 +34,7 @@ FORMAT = 2
 """Of saved models; it grows when the function of the same settings changes."""
 
 _SETTINGS, _CHECKSUM = "planegraph", "planegraph-crc32"
+_WIDE = 4096  # pos_dim may be unused, so no tensor of a file need have that width; more than this is no honest setting
 
 
 class GraphModel(nn.Module):
@@ -227,18 +229,21 @@ class GraphModel(nn.Module):
         folder.mkdir(parents=True, exist_ok=True)
         state = {name: value.detach().cpu().contiguous() for name, value in self.state_dict().items()}
         settings = {"model": type(self).__name__, "format": FORMAT, "config": replace(self.config, **settings).to_dict()}
-        text = json.dumps(settings)
-        weights = safetensors_for_torch().save(state, {_SETTINGS: text, _CHECKSUM: f"{tensors_checksum(state, text):08x}"})
-        replace_files({folder / "model.safetensors": weights, folder / "config.json": json.dumps(settings, indent=2) + "\n"})
+        weights = safetensors_for_torch().save(state, {_SETTINGS: json.dumps(settings), SEAL: UNSEALED})
+        replace_files({folder / "model.safetensors": sealed_file(weights), folder / "config.json": json_text(settings)})
 
     @classmethod
     def from_pretrained(cls, folder: str | os.PathLike[str]) -> Self:
-        """The model that :meth:`save_pretrained` wrote, in evaluation mode; equal bit for bit."""
+        """The model that :meth:`save_pretrained` wrote, in evaluation mode; equal bit for bit.
+
+        FormatError if a bit of the file is another one, if a weight is not a finite number, and, before a model is built, if the
+        settings describe a larger one than the file can hold.
+        """
         file, tool = Path(folder) / "model.safetensors", safetensors_for_torch()
         try:
             data = file.read_bytes()
             state, told = tool.load(data), metadata(data)
-            settings, wanted = json.loads(told[_SETTINGS]), told.get(_CHECKSUM)  # models of earlier versions have none
+            settings = json.loads(told[_SETTINGS])
             name, version, config = settings["model"], settings["format"], settings["config"]
         except FileNotFoundError:
             raise FormatError(f"{file} is missing: there is no saved model") from None
@@ -248,16 +253,44 @@ class GraphModel(nn.Module):
             raise FormatError(
                 f"{file} has format {version}; this planegraph reads {FORMAT}. Train the model again, or use the version that wrote it"
             )
-        if wanted not in (None, found := f"{tensors_checksum(state, told[_SETTINGS]):08x}"):
-            raise FormatError(f"{file} is damaged: its checksum is {found}, not {wanted}. Put a copy in its place")
+        try:
+            _check_whole(data, state, told)
+        except FormatError as error:
+            raise FormatError(f"{file} is damaged: {error}. Put a copy in its place") from None
         if name != cls.__name__:
             raise FormatError(f"{file} is a {name}; use {name}.from_pretrained")
         try:
-            model = cls(PlanEConfig.from_dict(config))
+            config = PlanEConfig.from_dict(config)
+            cls._check_size(config, state)
+            _check_finite(state)
+            model = cls(config)
             model.load_state_dict(state, assign=True)
-        except (RuntimeError, TypeError, ValueError) as error:
+        except (AttributeError, RuntimeError, TypeError, ValueError, OverflowError) as error:
             raise FormatError(f"{file} does not hold the weights of the model that it describes: {error}") from error
         return model.eval()
+
+    @classmethod
+    def _check_size(cls, config: PlanEConfig, state: Mapping[str, Tensor]) -> None:
+        """ValueError if the settings describe more than these tensors can be: a model takes time and memory by its settings.
+
+        What is counted are the embeddings and the first and last map of the readout, which every model has.
+        """
+        rows, columns = config.descriptors + config.hidden * config.layers + config.outputs, 0
+        for features in (config.node_features, config.edge_features if cls.reads_edges else None):
+            if isinstance(features, Categorical | Mixed):
+                rows, columns = rows + sum(features.sizes), columns + len(features.sizes)
+            if isinstance(features, Continuous | Mixed):
+                rows += features.width
+        numbers = sum(value.numel() for value in state.values())
+        widest = max((max(value.shape, default=0) for value in state.values()), default=0)
+        for what, claimed, there in (
+            ("layers", config.layers, len(state)),
+            ("columns of features", columns, len(state)),
+            ("weights", rows * config.hidden, numbers),
+            ("positions", config.pos_dim, max(widest, _WIDE)),
+        ):
+            if claimed > there:
+                raise ValueError(f"its settings need {claimed} {what} or more; the file can hold {there}")
 
     # ---- replicas --------------------------------------------------------------------------------------------------------------
 
@@ -298,6 +331,26 @@ def _from_pyg(batch: Any) -> PlanarBatch:
     from ..data.pyg import planar_batch
 
     return planar_batch(batch)
+
+
+def _check_whole(data: bytes, state: Mapping[str, Tensor], told: Mapping[str, str]) -> None:
+    """FormatError unless every bit of a file is as it was written."""
+    if _CHECKSUM in told and SEAL not in told:  # an earlier version, whose checksum is that of settings and tensors
+        found = f"{tensors_checksum(state, told[_SETTINGS]):08x}"
+        if found != told[_CHECKSUM]:
+            raise FormatError(f"its checksum is {found}, not {told[_CHECKSUM]}")
+    else:
+        check_file(data)
+
+
+def _check_finite(state: Mapping[str, Tensor]) -> None:
+    """ValueError if a weight is not a finite number. If the sum of a tensor is one, so are its values: that costs least."""
+    floats = {name: value for name, value in state.items() if value.is_floating_point()}
+    sums = [value.sum(dtype=torch.float64) for value in floats.values()]
+    if sums and not torch.stack(sums).isfinite().all():
+        for name, value in floats.items():
+            if not value.isfinite().all():
+                raise ValueError(f"{name} has values that are not finite")
 
 
 def tensors_checksum(tensors: Mapping[str, Tensor], text: str = "") -> int:

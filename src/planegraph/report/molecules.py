@@ -8,7 +8,6 @@ drawings are rebuilt element by element. The plots themselves are in molecule_pl
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ import numpy as np
 from ..datasets.metrics import Metric, metrics_of
 from ..errors import FormatError, MissingDependencyError
 from ..molecules import rdkit
+from ..sealed import read_json
 from ..train.molecules import PREDICTIONS, SCHEMA
 from .confusion import by_class, confusion, counts
 from .markup import Markup, join, tag
@@ -78,7 +78,7 @@ def read_molecules(run: Run) -> MoleculeRun | None:
     if run.result is None or "ensemble" not in run.result or not path.is_file():
         return None
     with damage_named(path):
-        schema = json.loads(path.read_text(encoding="utf-8"))
+        schema = read_json(path)
         kind, targets, classes = schema["kind"], [*map(str, schema["targets"])], [*map(str, schema["classes"])]
     tests = _read_tests(run.folder / PREDICTIONS, targets, classes)
     return MoleculeRun(

@@ -5,7 +5,6 @@ Nothing else is looked at: no dataset, no weights. What an unfinished run does n
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,10 +15,12 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import FormatError, PlanegraphError
+from ..sealed import check_file, is_sealed, read_json
 from ..train.lanes import lane_name
 from ..train.log import read_log
+from ..train.machine import read_sessions
 from ..train.run import refuse_several
-from ..train.settings import read_yaml
+from ..train.settings import read_run_settings
 
 Kind = Literal["regression", "binary", "multiclass"]
 
@@ -131,26 +132,18 @@ def read_run(folder: str | PathLike[str]) -> Run:
         raise PlanegraphError(f"{folder} holds no run: settings.yaml is missing")
     refuse_several(folder)
     with damage_named(folder / "settings.yaml"):
-        settings = read_yaml(folder / "settings.yaml")
+        settings = read_run_settings(folder)
     if not isinstance(settings, dict):
         raise FormatError(f"{folder / 'settings.yaml'} must be a table of settings; found {type(settings).__name__}")
-    result = _json(folder / "result.json")
-    return Run(folder, settings, result, _curves(folder), _tests(folder), _sessions(_json(folder / "machine.json")))
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    except ValueError as error:
-        raise FormatError(f"{path} is no JSON: {error}") from None
-
-
-def _sessions(found: Any) -> list[Mapping[str, Any]]:
-    """As machine.json lists them."""
-    listed = found.get("sessions", [found]) if isinstance(found, dict) else found or []
-    return [session for session in listed if isinstance(session, dict)]
+    result = folder / "result.json"
+    return Run(
+        folder,
+        settings,
+        read_json(result) if result.exists() else None,
+        _curves(folder),
+        _tests(folder),
+        read_sessions(folder),
+    )
 
 
 def _curves(folder: Path) -> list[Curve]:
@@ -178,7 +171,10 @@ def _tests(folder: Path) -> dict[str, Predictions]:
     found = {}
     for path in sorted(folder.glob("models/*/test.safetensors"), key=lambda path: (len(path.parent.name), path.parent.name)):
         try:
-            arrays = load(path.read_bytes())
+            data = path.read_bytes()
+            arrays = load(data)
+            if is_sealed(data):  # those of earlier versions are not
+                check_file(data)
             predicted = arrays["predicted"].reshape(len(arrays["id"]), -1)
             found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
         except Exception as error:  # the library raises errors of its own for damaged files

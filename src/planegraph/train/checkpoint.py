@@ -1,7 +1,8 @@
 """Checkpoints: one safetensors file with all tensors, and everything else as JSON in its header. Never pickle.
 
-It is written under a temporary name, synced and renamed, so a process that dies leaves the old checkpoint or the new one. The header has a
-checksum of the tensors, so a file that a disk or a copy has damaged is not gone on with.
+It is written under a temporary name, synced and renamed, so a process that dies leaves the old checkpoint or the new one. It is sealed
+(sealed.py), so a file of which a disk or a copy has altered a bit, of a tensor, a fact or the header, is refused. Checkpoints of version 2
+have a checksum of the tensors only, and are read by that.
 
 Reading it back and going on gives the same numbers, on a CPU bit for bit: it holds weights, moments, averages, the best weights, seeds and
 counts of dropout, the memories of the schedules, the capacity, and the step of the epoch. No generator is drawn from once the models are
@@ -21,15 +22,16 @@ from torch import Tensor
 from ..data.format import metadata, replace_files
 from ..errors import FormatError, MissingDependencyError
 from ..nn.model import safetensors_for_torch, tensors_checksum
+from ..sealed import SEAL, UNSEALED, check_file, sealed_file
 
-_KEY, _VERSION = "planegraph-checkpoint", 2
+_KEY, _VERSION, _BEFORE = "planegraph-checkpoint", 3, 2
 
 
 def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
     """Replaces the checkpoint; ``facts`` must be plain JSON."""
     on_host = {name: value.detach().cpu().contiguous().clone() for name, value in tensors.items()}
-    told = {"version": _VERSION, "crc32": tensors_checksum(on_host)} | facts
-    replace_files({path: safetensors_for_torch().save(on_host, {_KEY: json.dumps(told)})})
+    told = {_KEY: json.dumps({"version": _VERSION} | facts), SEAL: UNSEALED}
+    replace_files({path: sealed_file(safetensors_for_torch().save(on_host, told))})
 
 
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -38,16 +40,25 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         data = path.read_bytes()
         facts = json.loads(metadata(data)[_KEY])
         version = facts.pop("version")
-        if version != _VERSION:
+        if version not in (_VERSION, _BEFORE):
             raise FormatError(f"{path} has checkpoint version {version}; this planegraph reads {_VERSION}")
         tensors = safetensors_for_torch().load(data)
-        wanted = facts.pop("crc32", None)  # those of earlier versions have none
-        if wanted is not None and wanted != (found := tensors_checksum(tensors)):
-            raise FormatError(
-                f"{path} is damaged: the checksum of its tensors is {found:08x}, not {wanted:08x}. Put a copy in its place, or train "
-                "in another folder"
-            )
+        try:
+            if version == _VERSION:
+                check_file(data)
+            else:
+                _check_tensors(tensors, facts.pop("crc32", None))
+        except FormatError as error:
+            raise FormatError(f"{path} is damaged: {error}. Put a copy in its place, or train in another folder") from None
         return tensors, facts
+
+
+def _check_tensors(tensors: dict[str, Tensor], wanted: int | None) -> None:
+    """FormatError unless the checksum of a file of version 2 is that of its tensors."""
+    if wanted is None:
+        raise FormatError("it has no checksum, as those of early versions")
+    if wanted != (found := tensors_checksum(tensors)):
+        raise FormatError(f"the checksum of its tensors is {found:08x}, not {wanted:08x}")
 
 
 @contextmanager

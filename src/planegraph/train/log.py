@@ -1,6 +1,7 @@
 """The log of a run, ``log.jsonl``: a line for each epoch and lane.
 
-A line holds epoch (from 1), seed, fold, loss, rate, val, val_loss, best, best_epoch, seconds; null where nothing was measured.
+A line holds epoch (from 1), seed, fold, loss, rate, val, val_loss, best, best_epoch, seconds; null where nothing was measured. Its crc32
+is that of the others (sealed.py); lines of earlier versions have none.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from ..data.format import replace_files
 from ..errors import FormatError
+from ..sealed import sealed, unsealed
 
 Record = dict[str, Any]
 FIELDS = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "best", "best_epoch", "seconds")
@@ -27,14 +29,14 @@ class Log:
     def __init__(self, paths: Mapping[str | None, Path], epochs_done: int) -> None:
         self.paths = paths
         for path in paths.values():
-            replace_files({path: "".join(json.dumps(r) + "\n" for r in read_log(path) if r["epoch"] <= epochs_done)})
+            replace_files({path: "".join(f"{line}\n" for line, record in _lines(path) if record["epoch"] <= epochs_done)})
 
     def write(self, records: list[Record]) -> None:
         """The records of an epoch; ``target`` says into which file."""
         for target, path in self.paths.items():
             mine = [{k: v for k, v in r.items() if k != "target"} for r in records if r["target"] == target]
             with open(path, "a", encoding="utf-8") as file:
-                file.write("".join(json.dumps(record) + "\n" for record in mine))
+                file.write("".join(json.dumps(sealed(record)) + "\n" for record in mine))
 
     def sync(self) -> None:
         """Sees to it that what was written is on the disk: a checkpoint must not know of epochs that the log has lost."""
@@ -51,18 +53,26 @@ def read_logs(paths: Mapping[str | None, Path], epochs: int) -> list[Record]:
 
 def read_log(path: Path) -> list[Record]:
     """The records of a log; a last line that a dying process left unfinished is left out. FormatError if another line is damaged."""
+    return [record for _, record in _lines(path)]
+
+
+def _lines(path: Path) -> list[tuple[str, Record]]:
+    """Each line with the record in it."""
     found = []
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             if number == len(lines):
                 break
             record = None
         if not _is_record(record):
             raise FormatError(f"{path}, line {number}, is damaged: {line[:60]!r}. Mend the line, or train in another folder")
-        found.append(record)
+        try:
+            found.append((line, unsealed(record)))
+        except FormatError as error:
+            raise FormatError(f"{path}, line {number}, is damaged: {error}. Mend the line, or train in another folder") from None
     return found
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import shutil
 from collections.abc import Mapping, Sequence
 from importlib import import_module
@@ -19,10 +18,13 @@ from typing import Any
 
 from ..data.format import replace_files
 from ..errors import FormatError, MissingDependencyError
+from ..sealed import json_text, read_json
 from .callbacks import Callback, RunInfo
 from .lanes import lane_name
 from .log import FIELDS, Record
 from .settings import flat
+
+_NEW_RUN = "Remove it, and all epochs are sent to a new run of the service"
 
 SCALARS = ("loss", "val", "val_loss", "rate")
 """The fields of a record that are curves."""
@@ -120,7 +122,7 @@ class ServiceLogger(Callback):
         return f"{name}/{_lane(record)}" if self.several else name
 
     def _remember(self) -> None:
-        replace_files({self.path: json.dumps({"id": self.id, "epochs": self.sent}) + "\n"})
+        replace_files({self.path: json_text({"id": self.id, "epochs": self.sent})})
 
 
 class WandbLogger(ServiceLogger):
@@ -210,14 +212,14 @@ def _figures(result: Mapping[str, Any]) -> dict[str, float]:
 def _read_state(path: Path) -> dict[str, Any]:
     """What an earlier process wrote; empty if there was none."""
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path, _NEW_RUN)
         return {"id": str(found["id"]), "epochs": {str(lane): int(epoch) for lane, epoch in found["epochs"].items()}}
     except FileNotFoundError:
         return {}
+    except FormatError:
+        raise
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FormatError(
-            f"{path} is damaged ({error!r}); remove it, and all epochs are sent to a new run of the service"
-        ) from None
+        raise FormatError(f"{path} is damaged: {error!r}. {_NEW_RUN}") from None
 
 
 def _needed(module: str, install: str) -> Any:

@@ -7,7 +7,6 @@ machine are not written down: of a path in the command only the last name is kep
 from __future__ import annotations
 
 import datetime
-import json
 import os
 import platform
 import re
@@ -21,6 +20,7 @@ import torch
 from .. import __version__
 from ..data.format import replace_files
 from ..errors import FormatError
+from ..sealed import json_text, read_json
 from ..workers import core_count
 
 MACHINE = "machine.json"
@@ -32,19 +32,20 @@ _SOURCES = ("src", "cpp", "configs", "pyproject.toml", "CMakeLists.txt")
 
 def add_session(folder: Path, this: dict[str, Any]) -> None:
     """Appends what :func:`session` says of this process to the folder's ``machine.json``."""
-    replace_files({folder / MACHINE: json.dumps({"sessions": [*read_sessions(folder), this]}, indent=1) + "\n"})
+    replace_files({folder / MACHINE: json_text({"sessions": [*read_sessions(folder), this]})})
 
 
 def read_sessions(folder: Path) -> list[dict[str, Any]]:
     """The sessions of a run, in order; none if there is no file."""
+    path, advice = folder / MACHINE, "Without it the run goes on as well"
     try:
-        return [dict(entry) for entry in json.loads((folder / MACHINE).read_text(encoding="utf-8"))["sessions"]]
+        return [dict(entry) for entry in read_json(path, advice)["sessions"]]
     except FileNotFoundError:
         return []
+    except FormatError:
+        raise
     except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(
-            f"{folder / MACHINE} is damaged ({type(error).__name__}: {error}); without it the run goes on as well"
-        ) from None
+        raise FormatError(f"{path} is damaged: {type(error).__name__} {error}. {advice}") from None
 
 
 def session(device: torch.device | str) -> dict[str, Any]:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,13 @@ from ..data.format import replace_files
 from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
 from ..processes import first_process
+from ..sealed import json_text
 from .callbacks import Callback, RunInfo
 from .ensemble import Folds, read_folds, summarise_ensemble
-from .finished import SCHEMA, schema_text
+from .finished import SCHEMA
+from .lock import FolderLock
 from .report import write_reports
-from .run import train
+from .run import train_in
 from .settings import RunSettings
 from .tasks import settings_for
 from .transfer import Start
@@ -93,16 +94,20 @@ def train_molecules(
         settings = molecule_settings(found, options.to_dict(), start=start)
         train_molecules(found, settings, "runs/esol", start=start)
     """
-    folder = Path(fspath(out))
-    given: dict[str, Any] = {"show": show, "device": device, "callbacks": [_FirstFiles(found), *callbacks]}
     first_weights = None if start is None else start.first_weights(found.schema)
-    result = train(found.task, settings, folder, resume=True, report=False, start=first_weights, **given)
+    with FolderLock(out) as lock:
+        result = train_in(lock, found.task, settings, True, show, device, [_FirstFiles(found), *callbacks], False, first_weights)
+        return _finish(found, lock.folder, result, show, baselines)
+
+
+def _finish(found: MoleculeTask, folder: Path, result: dict[str, Any], show: bool, baselines: bool) -> dict[str, Any]:
+    """Writes what a run on a table has beside that of every run; gives the result with the figures of the ensemble and the baselines."""
     folds = read_folds(found.task, folder, result["lanes"])
     result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
     if not first_process():
         return result
     files = {
-        folder / "result.json": _json(result),
+        folder / "result.json": json_text(result),
         folder / PREDICTIONS: predictions_csv(found, folds),
     }
     replace_files(files)  # before the baselines: whatever becomes of those, the run is complete
@@ -110,7 +115,7 @@ def train_molecules(
         if show:
             print("training the baselines: a random forest and gradient boosting", file=sys.stderr)
         result = {**result, "baselines": baseline_figures(found, torch.get_num_threads())}
-        replace_files({folder / "result.json": _json(result)})
+        replace_files({folder / "result.json": json_text(result)})
     write_reports([folder])  # with the figures of the ensemble and of the baselines
     return result
 
@@ -122,7 +127,7 @@ class _FirstFiles(Callback):
         self.found = found
 
     def on_start(self, run: RunInfo) -> None:
-        files = {run.folder / SCHEMA: schema_text(self.found.schema)}
+        files = {run.folder / SCHEMA: json_text(self.found.schema.to_dict())}
         if self.found.skipped:
             files[run.folder / SKIPPED] = self.found.skipped_csv()
         replace_files(files)
@@ -153,7 +158,3 @@ def predictions_csv(found: MoleculeTask, folds: Folds) -> str:
 
 def _text(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.7g}"
-
-
-def _json(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, indent=2) + "\n"

@@ -11,7 +11,6 @@ Where each target has a model of its own, the folder ``<target>/`` is that of th
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -26,6 +25,7 @@ from ..data.format import replace_files
 from ..datasets.task import Task
 from ..errors import FormatError, PlanegraphError
 from ..nn import GraphModel
+from ..sealed import json_text, read_json
 from .best import settled
 from .callbacks import Callback, Callbacks, RunInfo
 from .checkpoint import load_checkpoint, save_checkpoint
@@ -34,6 +34,7 @@ from .distributed import World, chosen_device, joined
 from .errors import FolderError, Stopped
 from .group import Group
 from .lanes import Lane, groups_of, lane_name, lanes_of, most_graphs
+from .lock import FolderLock
 from .log import Record, read_logs
 from .loop import CHECKPOINT, train_group
 from .losses import activate
@@ -41,9 +42,11 @@ from .machine import MACHINE, add_session, machine, read_sessions, session
 from .metrics import in_units
 from .report import write_reports
 from .resuming import check_facts, check_lanes, check_log, check_settings
-from .settings import RunSettings, batch_size_for, save_settings
+from .settings import RunSettings, batch_size_for, save_run_settings
 from .signals import StopWish
 from .threads import cpu_threads
+
+_AGAIN = "Remove it, and resuming the run writes it again"
 
 
 def train(
@@ -80,8 +83,24 @@ def train(
     >>> len(result["lanes"]), result["metric"]
     (2, 'mae')
     """
+    with FolderLock(out) as lock:
+        return train_in(lock, task, settings, resume, show, device, callbacks, report, start)
+
+
+def train_in(
+    lock: FolderLock,
+    task: Task,
+    settings: RunSettings,
+    resume: bool,
+    show: bool,
+    device: torch.device | str | None,
+    callbacks: Sequence[Callback],
+    report: bool,
+    start: Callable[[GraphModel, int], None] | None,
+) -> dict[str, Any]:
+    """The same in the folder of a lock, which the first process takes, and keeps for what its caller writes afterwards."""
     device = chosen_device(device)
-    folder = Path(out)
+    folder = lock.folder
     task.dataset.verify()  # nothing is trained on damaged tables
     with (
         joined(device) as world,
@@ -90,11 +109,14 @@ def train(
         _callbacks(callbacks, show, world) as called,
     ):
         folders = [place(folder, target) for target in (None, *(task.targets or ()))]
-        _prepare(folders, resume, world)
+        _take(lock, folders[:1], world)
+        if problem := world.same(_in_the_way(folders, resume)):
+            raise FolderError(problem)
         lanes = lanes_of(task, settings.train)
         settings = settings.for_graphs(most_graphs(lanes), world.size)
         groups = groups_of(lanes, settings.train.batch_size * world.size, settings.train.together)
         done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
+        _take(lock, folders[1:], world)
         left = world.same(min(done) < settings.train.epochs)
         kept = None if left else world.same(_kept_result(folders))
         called.start(
@@ -104,7 +126,7 @@ def train(
         if world.first:
             if kept is None:
                 results_of = dict(runs_of(folder, summary)) | {folder: summary}
-                replace_files({path / "result.json": json.dumps(values, indent=2) + "\n" for path, values in results_of.items()})
+                replace_files({path / "result.json": json_text(values) for path, values in results_of.items()})
             if report:
                 write_reports(path for path, _ in runs_of(folder, summary))
             called.end(summary)
@@ -229,7 +251,7 @@ def _introduce(group: Group, out: Path, left: bool) -> None:
             _forget_result(folder)
         if left or not (folder / MACHINE).exists():
             add_session(folder, this)
-        save_settings(replace(group.settings, options=options), folder / "settings.yaml")
+        save_run_settings(replace(group.settings, options=options), folder)
 
 
 def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
@@ -237,11 +259,10 @@ def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
     paths = [folder / "result.json" for folder in folders]
     if not all(path.exists() for path in paths):
         return None
-    try:
-        kept = dict(json.loads(paths[0].read_text(encoding="utf-8")))
-        return kept if "targets" in kept else {**kept, "lanes": kept["lanes"]}
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{paths[0]} is damaged ({error}); remove it, and resuming the run writes it again") from None
+    kept = read_json(paths[0], _AGAIN)
+    if "targets" not in kept and "lanes" not in kept:
+        raise FormatError(f"{paths[0]} is damaged: it has no lanes. {_AGAIN}")
+    return kept
 
 
 def _made_on(out: Path, device: torch.device) -> dict[str, Any]:
@@ -332,14 +353,10 @@ def spread(values: Sequence[float]) -> dict[str, float]:
     return {"mean": float(found.mean()), "std": float(found.std(ddof=1)) if len(found) > 1 else 0.0}
 
 
-def _prepare(folders: list[Path], resume: bool, world: World) -> None:
-    """Makes the first folder, that of the run, unless it or that of a target holds what would be lost."""
-    problem = world.same(_in_the_way(folders, resume))
-    if problem:
+def _take(lock: FolderLock, folders: list[Path], world: World) -> None:
+    """Makes and holds folders, by the first process; FolderError in all of them if another run holds one."""
+    if problem := world.same(lock.take(*folders) if world.first else None):
         raise FolderError(problem)
-    if world.first:
-        folders[0].mkdir(parents=True, exist_ok=True)
-    world.wait()
 
 
 def _in_the_way(folders: list[Path], resume: bool) -> str | None:

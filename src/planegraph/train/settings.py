@@ -13,7 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+from ..errors import FormatError
 from ..nn.config import PlanEConfig
+from ..sealed import check_text, sealed_text
 from .errors import SettingsError
 from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
 
@@ -21,6 +23,8 @@ Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "tf32", "bf16", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = 2**63  # of PyTorch's generators
+_FILE = "settings.yaml"  # of a run
+_LONGEST = 10**5  # characters of a YAML file
 _MOST_SEEDS = 1000  # seeds of one run
 FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
 
@@ -194,7 +198,40 @@ def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
     """Writes a YAML file that :func:`load_settings` reads."""
     from ..data.format import replace_files
 
-    replace_files({Path(path): _yaml().safe_dump(settings.to_dict(), sort_keys=False)})
+    replace_files({Path(path): _yaml_text(settings)})
+
+
+def save_run_settings(settings: RunSettings, folder: Path) -> None:
+    """Writes the ``settings.yaml`` of a run, with a checksum (sealed.py), which resuming and reports compare."""
+    from ..data.format import replace_files
+
+    replace_files({folder / _FILE: sealed_text(_yaml_text(settings))})
+
+
+def load_run_settings(folder: str | PathLike[str]) -> RunSettings:
+    """The settings of the run in a folder; SettingsError if they are damaged."""
+    values = read_run_settings(folder)
+    try:
+        return RunSettings.from_dict(values)
+    except SettingsError as error:
+        raise SettingsError(f"{Path(folder) / _FILE}: {error}") from None
+
+
+def read_run_settings(folder: str | PathLike[str]) -> Any:
+    """The same as YAML has them."""
+    path = Path(folder) / _FILE
+    data = path.read_bytes()
+    try:
+        check_text(data)
+    except FormatError as error:
+        raise SettingsError(
+            f"{path} is damaged: {error}. To change the settings of a run, use --set; if this change is meant, remove the last line"
+        ) from None
+    return parse_yaml(data, str(path))
+
+
+def _yaml_text(settings: RunSettings) -> str:
+    return _yaml().safe_dump(settings.to_dict(), sort_keys=False)
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -278,11 +315,26 @@ def _yaml() -> Any:
 def parse_yaml(data: bytes | str, where: str) -> Any:
     """What YAML says, whose bytes are UTF-8; SettingsError, which says where, if it is none or gives a key twice."""
     try:
-        return _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
+        found = _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
+        if _length(found, _LONGEST) > _LONGEST:
+            raise SettingsError(f"more than {_LONGEST:,} characters, counted with what aliases (*name) stand for")
+        return found
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None
     except (_yaml().YAMLError, ValueError, RecursionError) as error:  # not UTF-8; a date of month 13; a thousand brackets
         raise SettingsError(f"{where} is no YAML: {' '.join(str(error).split())}") from None
+
+
+def _length(value: Any, most: int) -> int:
+    """About the number of characters of a value, each alias written out; counted no further than ``most``."""
+    if not isinstance(value, dict | list | tuple | set):
+        return 1 + (len(value) if isinstance(value, str | bytes) else 0)
+    found = 1
+    for part in (part for item in value.items() for part in item) if isinstance(value, dict) else value:
+        found += _length(part, most - found)
+        if found > most:
+            break
+    return found
 
 
 def _loader() -> Any:
@@ -299,6 +351,11 @@ def _loader() -> Any:
                     raise SettingsError(f"{key.value} is given twice, again in line {key.start_mark.line + 1}; keep one of them")
                 seen.add(key.value)
             return node
+
+        def flatten_mapping(self, node: Any) -> None:
+            super().flatten_mapping(node)
+            if len(node.value) > _LONGEST:  # merge keys (<<) of merge keys
+                raise SettingsError(f"more than {_LONGEST:,} settings in one table")
 
     number = re.compile(r"^[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))

@@ -21,12 +21,15 @@ from ..data.format import replace_files
 from ..datasets.metrics import error_of, metrics_of
 from ..errors import FormatError, PlanegraphError
 from ..processes import first_process
+from ..sealed import json_text, read_json
 from .combinations import Combination, combinations, varies
 from .errors import DivergedError, FolderError, SettingsError
+from .lock import FolderLock
 from .settings import RunSettings
 
 PLAN = "sweep.json"
 DIVERGED = "diverged.json"
+_ANEW = "Remove it, and the command that began the sweep writes it anew"
 
 
 @dataclass(frozen=True)
@@ -95,13 +98,17 @@ def sweep(
     planned = [(combination, settings_for(combination.overrides)) for combination in combinations(overrides)]
     if len({settings.task for _, settings in planned}) > 1:
         raise SettingsError("task has several values; the runs of a sweep are compared, so they need one task")
-    if (folder / "settings.yaml").exists():
-        raise FolderError(f"{folder} already holds a run (settings.yaml); choose another folder for the sweep")
-    if first_process():
-        _write_plan(folder, [combination for combination, _ in planned])
-    for k, (combination, settings) in enumerate(planned, start=1):
-        _train_or_record(train_one, settings, folder / combination.name, f"run {k} of {len(planned)}, {combination.name}", say)
-    return read_sweep(folder)
+    with FolderLock(folder) as lock:
+        problem = lock.take(folder) if first_process() else None
+        if (folder / "settings.yaml").exists():
+            problem = f"{folder} already holds a run (settings.yaml); choose another folder for the sweep"
+        if problem:
+            raise FolderError(problem)
+        if first_process():
+            _write_plan(folder, [combination for combination, _ in planned])
+        for k, (combination, settings) in enumerate(planned, start=1):
+            _train_or_record(train_one, settings, folder / combination.name, f"run {k} of {len(planned)}, {combination.name}", say)
+        return read_sweep(folder)
 
 
 def read_sweep(out: str | PathLike[str]) -> list[SweepRun]:
@@ -110,7 +117,7 @@ def read_sweep(out: str | PathLike[str]) -> list[SweepRun]:
     if not (folder / PLAN).is_file():
         raise PlanegraphError(f"{folder} holds no sweep: {PLAN} is missing")
     try:
-        plan = _json(folder / PLAN)
+        plan = read_json(folder / PLAN, _ANEW)
         found = [_read_run(folder / run["folder"], dict(run["values"])) for run in plan["runs"]]
         return sorted(found, key=lambda run: (run.error, run.result is None, run.diverged is None))
     except (KeyError, TypeError, AttributeError) as error:
@@ -118,9 +125,8 @@ def read_sweep(out: str | PathLike[str]) -> list[SweepRun]:
 
 
 def _write_plan(folder: Path, planned: Sequence[Combination]) -> None:
-    folder.mkdir(parents=True, exist_ok=True)
     runs = [{"folder": combination.name, "values": combination.values} for combination in planned]
-    replace_files({folder / PLAN: json.dumps({"runs": runs}, indent=1, default=str) + "\n"})
+    replace_files({folder / PLAN: json_text({"runs": runs}, str)})
 
 
 def _train_or_record(
@@ -128,7 +134,7 @@ def _train_or_record(
 ) -> None:
     """Trains a run, unless it has diverged with these settings before."""
     record = folder / DIVERGED
-    if record.exists() and _json(record).get("settings") == json.loads(_dump(settings.to_dict())):
+    if record.exists() and read_json(record, _ANEW).get("settings") == json.loads(json.dumps(settings.to_dict(), default=str)):
         say(f"{name} has diverged before; remove {folder} to train it again")
         return
     say(name)
@@ -139,23 +145,12 @@ def _train_or_record(
     except DivergedError as error:
         say(f"{name}: diverged: {error}")
         if first_process():
-            replace_files({record: _dump({"message": str(error), "settings": settings.to_dict()})})
+            replace_files({record: json_text({"message": str(error), "settings": settings.to_dict()}, str)})
 
 
 def _read_run(folder: Path, values: Mapping[str, Any]) -> SweepRun:
     if (folder / "result.json").exists():
-        return SweepRun(folder, values, result=_json(folder / "result.json"))
+        return SweepRun(folder, values, result=read_json(folder / "result.json", _ANEW))
     if (folder / DIVERGED).exists():
-        return SweepRun(folder, values, diverged=str(_json(folder / DIVERGED)["message"]))
+        return SweepRun(folder, values, diverged=str(read_json(folder / DIVERGED, _ANEW)["message"]))
     return SweepRun(folder, values)
-
-
-def _dump(values: Mapping[str, Any]) -> str:
-    return json.dumps(values, indent=1, default=str) + "\n"
-
-
-def _json(path: Path) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise FormatError(f"{path} is damaged ({error}); remove it, and the command that began the sweep writes it anew") from None

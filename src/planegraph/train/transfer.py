@@ -24,7 +24,7 @@ from .errors import SettingsError
 from .finished import read_run, read_schema
 from .loop import CHECKPOINT
 from .models import copy_weights
-from .settings import FROM_TASK, RunSettings, flat, load_settings
+from .settings import FROM_TASK, RunSettings, flat, load_run_settings
 
 _ALL, _BUT_LAST = "all weights", "all weights but the last map of the readout"
 
@@ -73,7 +73,7 @@ class Start:
         path = out / "settings.yaml"
         if not path.exists():
             raise FormatError(f"{path} is missing, so the run in {out} cannot be resumed; choose another folder")
-        settings = load_settings(path)
+        settings = load_run_settings(out)
         kept = settings.options.get("from")
         if kept is None or kept["run"] != name:
             there = "without --from" if kept is None else f"from {kept['run']}"

@@ -1,0 +1,136 @@
+"""One process at a time in the folder of a run."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
+from planegraph.errors import PlanegraphWarning
+from planegraph.train import Callback, molecules, sweep, train
+from planegraph.train import lock as lock_module
+from planegraph.train.errors import FolderError
+from planegraph.train.lock import LOCK, FolderLock
+from planegraph.train.loop import CHECKPOINT
+from planegraph.train.molecules import molecule_settings, train_molecules
+
+from .tasks import regression, small
+from .test_resume import TESTS, assert_same, contents, start, wait_for_epoch, whole  # noqa: F401 - a fixture
+from .test_targets import settings_for, several
+
+HOLDER = """
+import sys, time
+from planegraph.train.lock import FolderLock
+with FolderLock(sys.argv[1]) as lock:
+    print(lock.take(sys.argv[1]), flush=True)
+    time.sleep(600)
+"""
+
+
+@pytest.fixture
+def holder(tmp_path):
+    """Another process that holds ``tmp_path / "run"``."""
+    with subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / "run"], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "None\n"
+        yield process
+        process.kill()
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_folder_in_use_is_refused_and_left_as_it_is(tmp_path, holder, resume):
+    before = contents(tmp_path)
+    told = rf"run is in use by process {holder.pid} on .+ since \d{{4}}-.+ \(.+\)\. Wait until that ends, or choose another folder"
+    with pytest.raises(FolderError, match=told):
+        train(regression(), small(), tmp_path / "run", resume=resume, device="cpu")
+    assert contents(tmp_path) == before
+
+
+def test_the_lock_of_a_dead_process_is_taken_over(tmp_path, holder):
+    holder.kill()
+    holder.wait()
+    assert json.loads((tmp_path / "run" / LOCK).read_text())["pid"] == holder.pid  # its text is there still
+    train(regression(), small(), tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run" / LOCK).read_text()
+
+
+def test_two_processes_that_start_together(tmp_path, whole):  # noqa: F811
+    """One of them trains, as if it were alone; the other is refused, whether it comes at once or later."""
+    folder = tmp_path / "run"
+    env = os.environ | {"PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"}
+    command = [sys.executable, "-m", "train.worker", str(folder), "resume"]
+    both = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) for _ in range(2)]
+    errors = {process.wait(120): process.stderr.read() for process in both}
+    assert sorted(errors) == [0, 1]
+    assert re.search(r"FolderError: .* is in use by process \d+", errors[1])
+    assert_same(folder, whole)
+
+
+def test_a_killed_run_is_resumed(tmp_path, whole):  # noqa: F811
+    process = start(tmp_path, "slow")
+    wait_for_epoch(process, tmp_path, 3)
+    with pytest.raises(FolderError, match=f"in use by process {process.pid}"):
+        train(regression(), small(), tmp_path, resume=True, device="cpu")
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert start(tmp_path, "resume").wait(120) == 0
+    assert_same(tmp_path, whole)
+
+
+def test_the_folder_is_free_after_an_error(tmp_path):
+    train(regression(), small(), tmp_path, device="cpu")
+    for _ in range(2):
+        with pytest.raises(FolderError, match="already holds a run"):
+            train(regression(), small(), tmp_path, device="cpu")
+
+
+def test_the_folder_of_a_target_is_held_with_the_others(tmp_path):
+    """Also before there is a checkpoint, by which its run is known as a part of another."""
+
+    class Intruder(Callback):
+        def on_start(self, run):
+            with pytest.raises(FolderError, match=f"small is in use by process {os.getpid()}"):
+                train(regression(), small(), run.folder / "small", resume=True, device="cpu")
+
+    train(several(), settings_for(None), tmp_path, device="cpu", callbacks=[Intruder()])
+
+
+def test_a_table_of_molecules_is_held_to_its_last_file(tmp_path, monkeypatch):
+    """The baselines are trained, and their figures written, when the models are ready."""
+    table, tried = tmp_path / "table.csv", []
+    table.write_text("smiles,y\n" + "".join(f"{'C' * n}O,{n}\n" for n in range(1, 31)))
+
+    def intrude(*_):
+        with FolderLock(tmp_path / "run") as other:
+            tried.append(other.take(tmp_path / "run"))
+        return {"skipped": "a test"}
+
+    monkeypatch.setattr(molecules, "baseline_figures", intrude)
+    found = read_molecule_task(str(table), MoleculeOptions(descriptors=False))
+    settings = molecule_settings(found, {}, 1, ["train.epochs=1", "model.hidden=4", "model.layers=1"])
+    train_molecules(found, settings, tmp_path / "run", device="cpu")
+    assert len(tried) == 1
+    assert "is in use by process" in tried[0]
+
+
+def test_a_sweep_holds_its_folder(tmp_path, holder):
+    before = contents(tmp_path)
+    with pytest.raises(FolderError, match=f"run is in use by process {holder.pid}"):
+        sweep(lambda *_: None, small().with_overrides, ["train.lr=1e-3,2e-3"], tmp_path / "run")
+    assert contents(tmp_path) == before
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def refuse(file):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock_module, "_lock", refuse)
+    with pytest.warns(PlanegraphWarning, match="cannot be locked .No locks available."):
+        train(regression(), small(), tmp_path, device="cpu")
+    assert (tmp_path / CHECKPOINT).exists()

@@ -1,0 +1,194 @@
+"""What resuming, predicting and reports read from the folder of a run is what was written: one altered digit is refused."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+import torch
+from safetensors.torch import save
+
+from planegraph.errors import FormatError, PlanegraphError
+from planegraph.nn.model import tensors_checksum
+from planegraph.report.run_files import read_run
+from planegraph.sealed import check_text, json_text, read_json, sealed_text
+from planegraph.train import train
+from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
+from planegraph.train.finished import read_run as read_finished
+from planegraph.train.log import read_log
+from planegraph.train.loop import CHECKPOINT
+from planegraph.train.settings import load_run_settings
+
+from .tasks import regression, small
+
+FACTS = {"epoch": 14, "best": [{"epoch": 3, "metric": 0.25}], "name": 'a "planegraph-seal":"00000000" in a text'}
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("run")
+    train(regression(), small(epochs=2), folder, device="cpu")
+    return folder
+
+
+@pytest.fixture
+def copy(run, tmp_path) -> Path:
+    return Path(shutil.copytree(run, tmp_path / "copy"))
+
+
+def altered(data: bytes, stride: int = 1):
+    """The file with one digit replaced by the next, for every ``stride``-th digit."""
+    for found in list(re.finditer(rb"\d", data))[::stride]:
+        at = found.start()
+        yield data[:at] + b"%d" % ((int(data[at : at + 1]) + 1) % 10) + data[at + 1 :]
+
+
+def test_every_altered_bit_of_a_checkpoint_is_refused(tmp_path):
+    path = tmp_path / CHECKPOINT
+    save_checkpoint(path, {"a": torch.arange(6.0), "b": torch.tensor([7])}, FACTS)
+    tensors, facts = load_checkpoint(path)
+    assert facts == FACTS
+    assert tensors["a"].tolist() == list(range(6))
+    data = path.read_bytes()
+    for at in range(len(data)):
+        for bit in range(8):
+            path.write_bytes(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :])
+            with pytest.raises(FormatError, match=CHECKPOINT):
+                load_checkpoint(path)
+
+
+def test_every_altered_digit_of_a_checkpoint_is_refused(tmp_path):
+    path = tmp_path / CHECKPOINT
+    save_checkpoint(path, {"a": torch.arange(6.0)}, FACTS)
+    for spoilt in altered(path.read_bytes()):
+        path.write_bytes(spoilt)
+        with pytest.raises(FormatError, match=CHECKPOINT):
+            load_checkpoint(path)
+
+
+def test_a_checkpoint_of_the_version_before_is_read_by_its_checksum(tmp_path):
+    path, tensors = tmp_path / CHECKPOINT, {"a": torch.arange(6.0)}
+
+    def write(**more):
+        path.write_bytes(save(tensors, {"planegraph-checkpoint": json.dumps({"version": 2} | more | FACTS)}))
+
+    write(crc32=tensors_checksum(tensors))
+    assert load_checkpoint(path)[1] == FACTS
+    write(crc32=5)
+    with pytest.raises(FormatError, match="is damaged: the checksum of its tensors is"):
+        load_checkpoint(path)
+    write()
+    with pytest.raises(FormatError, match="is damaged: it has no checksum, as those of early versions"):
+        load_checkpoint(path)
+
+
+def test_an_altered_epoch_does_not_resume(copy):
+    path = copy / CHECKPOINT
+    path.write_bytes(path.read_bytes().replace(b'\\"epoch\\": 2', b'\\"epoch\\": 1', 1))
+    with pytest.raises(FormatError, match=f"{CHECKPOINT} is damaged: its checksum is"):
+        train(regression(), small(epochs=2), copy, resume=True, device="cpu")
+
+
+@pytest.mark.parametrize("name", ["result.json", "settings.yaml", "machine.json", "log.jsonl"])
+def test_every_altered_digit_of_a_run_is_refused_or_changes_nothing(copy, name):
+    """A digit in the word crc32, or beyond the precision of a number, changes no value."""
+    path = copy / name
+    data, before = path.read_bytes(), vars(read_run(copy))
+    refused = []
+    for spoilt in altered(data, 3):
+        path.write_bytes(spoilt)
+        try:
+            found = vars(read_run(copy))
+        except PlanegraphError as error:
+            refused.append(str(error))
+        else:
+            kept = {key: {k: v for k, v in found[key].items() if not k.startswith("crc")} for key in ("result", "settings")}
+            assert kept == {key: before[key] for key in kept}
+            assert repr((found["curves"], found["sessions"])) == repr((before["curves"], before["sessions"]))
+    assert len(refused) > 5
+    assert all(name in message for message in refused)
+
+
+@pytest.mark.parametrize("name", ["result.json", "machine.json", "log.jsonl"])
+def test_an_altered_file_does_not_resume(copy, name):
+    path = copy / name
+    data = path.read_text()
+    key = {"result.json": "test_loss", "machine.json": "cores", "log.jsonl": "val_loss"}[name]
+    path.write_text(re.sub(rf'("{key}": )\d', r"\g<1>77", data, count=1))
+    assert path.read_text() != data
+    with pytest.raises(FormatError, match=rf"{name}.* is damaged: its checksum is \d+, not \d+"):
+        train(regression(), small(epochs=2), copy, resume=True, device="cpu")
+
+
+def test_an_altered_setting_is_refused_unless_it_is_meant(copy):
+    path = copy / "settings.yaml"
+    data = path.read_text().replace("epochs: 2", "epochs: 9")
+    path.write_text(data)
+    with pytest.raises(
+        PlanegraphError, match=r"settings\.yaml is damaged: its checksum is \w{8}, not \w{8}\. To change .* use --set"
+    ):
+        load_run_settings(copy)
+    path.write_text("".join(data.splitlines(keepends=True)[:-1]))
+    assert load_run_settings(copy).train.epochs == 9
+
+
+def test_files_of_earlier_versions_are_read(copy):
+    """They have no checksums."""
+    for name in ("result.json", "machine.json"):
+        values = json.loads((copy / name).read_text())
+        del values["crc32"]
+        (copy / name).write_text(json.dumps(values))
+    rows = [json.loads(line) for line in (copy / "log.jsonl").read_text().splitlines()]
+    (copy / "log.jsonl").write_text("".join(json.dumps({k: v for k, v in r.items() if k != "crc32"}) + "\n" for r in rows))
+    settings = (copy / "settings.yaml").read_text().splitlines(keepends=True)
+    (copy / "settings.yaml").write_text("".join(settings[:-1]))
+    train(regression(), load_run_settings(copy), copy, resume=True, device="cpu")
+    assert len(read_log(copy / "log.jsonl")) == 2
+    train(regression(), small(epochs=4), copy, resume=True, device="cpu")
+    lines = (copy / "log.jsonl").read_text().splitlines()
+    assert ["crc32" in line for line in lines] == [False, False, True, True]  # what was not checked is not sealed
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "{", "[]", "3", b"\xff\xfe"])
+def test_what_is_no_object_is_named(tmp_path, text):
+    path = tmp_path / "result.json"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(
+        FormatError, match=r"result\.json is damaged: it (is nested too deeply|must hold an object|is no JSON)"
+    ) as error:
+        read_json(path)
+    assert len(str(error.value)) < 1000
+
+
+@pytest.mark.parametrize("name", ["result.json", "machine.json"])
+def test_deep_nesting_in_a_run_is_no_internal_error(copy, name):
+    (copy / name).write_text("[" * 100_000)
+    with pytest.raises(FormatError, match=f"{name} is damaged: it is nested too deeply"):
+        read_run(copy)
+    with pytest.raises(FormatError, match=f"{name} is damaged: it is nested too deeply"):
+        train(regression(), small(epochs=2), copy, resume=True, device="cpu")
+    (copy / "molecules.json").write_text("[" * 100_000)
+    with pytest.raises(FormatError, match=r"molecules\.json is damaged: it is nested too deeply"):
+        read_finished(copy)
+
+
+def test_json_comes_back(tmp_path):
+    values = {"a": [1, 2.5, None], "b": {"x": float("inf")}, "text": "ü\n"}
+    path = tmp_path / "values.json"
+    path.write_text(json_text(values | {"c": {10: "ten", 2: "two"}}))
+    assert read_json(path, required=True) == values | {"c": {"10": "ten", "2": "two"}}
+    path.write_text(json.dumps(values))
+    assert read_json(path) == values
+    with pytest.raises(FormatError, match="its checksum is"):
+        read_json(path, required=True)
+
+
+def test_a_text_with_and_without_its_checksum():
+    check_text(b"a: 1\n")
+    check_text(sealed_text("a: 1\n"))
+    for spoilt in (b"a: 2\n# crc32:", b"a: 1 # crc32:"):
+        with pytest.raises(FormatError, match=r"its checksum is \w{8}, not \w{8}"):
+            check_text(sealed_text("a: 1\n").replace(b"a: 1\n# crc32:", spoilt))
