@@ -169,7 +169,7 @@ class ResidentDataset:
             start, stop = plan.bounds[space]
             return values.index_select(0, rows[:, start:stop].reshape(-1)).view(*shape, stop - start, *values.shape[1:])
 
-        return PlanarBatch(
+        return PlanarBatch._trusted(
             index.view(*shape, -1),
             plan.layout,
             x=take(self.x, "node"),
