@@ -211,6 +211,26 @@ def test_checked_once_until_it_is_changed(counted):
 
 # ---- on a GPU ---------------------------------------------------------------------------------------------------------------------
 
+
+class OnGpu(torch.Tensor):
+    """A tensor on the CPU that says otherwise."""
+
+    is_cuda = True
+
+
+def test_the_check_of_a_gpu_is_an_assertion_that_a_setting_switches_off(monkeypatch):
+    batch = DS[:]
+    index = batch.index.clone()
+    by_hand(batch, index.as_subclass(OnGpu)).check()
+    index[batch.layout.offsets["node_graph"][0]] = 2**30
+    with pytest.raises(RuntimeError, match=r"index of PlanarBatch\(16 graphs, .*\) holds entries out of range"):
+        by_hand(batch, index.as_subclass(OnGpu)).check()
+    monkeypatch.setenv(batch_checks.SETTING, "0")
+    by_hand(batch, index.as_subclass(OnGpu)).check()
+    with pytest.raises(InvalidGraphError):  # a CPU always checks
+        by_hand(batch, index).check()
+
+
 _CUDA = """
 import torch
 from test_batch_checks import DS, by_hand

@@ -317,6 +317,9 @@ def test_a_file_that_is_replaced_before_it_is_opened_again(mapped: Path) -> None
     ds.subset([1]).save(mapped)
     with pytest.raises(pg.FormatError, match=r"graphs\.safetensors': it was replaced after the dataset was pickled"):
         pickle.loads(data)
+    mapped.unlink()
+    with pytest.raises(pg.FormatError, match=r"graphs\.safetensors': it is not there, but the pickled dataset reads it"):
+        pickle.loads(data)
 
 
 def test_a_copy_leaves_the_file_behind(saved: Path) -> None:

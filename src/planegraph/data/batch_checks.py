@@ -55,8 +55,8 @@ def check_entries(batch: PlanarBatch) -> None:
         return
     low, high = torch.empty_like(index), torch.empty_like(index)
     for start, stop, least, most in _bounds(batch.layout):
-        low[..., start:stop] = least  # by numbers, not from a table: nothing is copied to a device, so that a step can be captured
-        high[..., start:stop] = most
+        low[..., start:stop].fill_(least)  # not from a table: nothing is copied to a device, so that a step can be captured
+        high[..., start:stop].fill_(most)
     inside = (index >= low) & (index <= high)
     if index.is_cuda:
         torch._assert_async(inside.all(), f"index of {batch} holds entries out of range; {_ADVICE}")

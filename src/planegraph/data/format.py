@@ -258,7 +258,10 @@ class PackedFile:
 
 def _open_again(path: str, content: str, advice: str, verified: bool) -> PackedFile:
     with _naming(path, advice):
-        file = _open_file(path, advice)
+        try:
+            file = _open_file(path, advice)
+        except FileNotFoundError:
+            raise FormatError("it is not there, but the pickled dataset reads it; save a dataset to keep it") from None
         _check(file.manifest["content"] == content, "it was replaced after the dataset was pickled")
     file.verified = verified
     return file
