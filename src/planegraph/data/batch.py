@@ -128,24 +128,28 @@ class PlanarBatch:
         num_graphs: int | None = None,
         fingerprint: Any = None,
     ) -> None:
-        self.__dict__.update(index=index, layout=layout)
-        self.x = x
-        self.edge_attr = edge_attr
-        self.y = y
-        self.attrs = dict(attrs or {})
-        self.graph_ids = graph_ids
-        self.num_graphs = layout.num_graphs if num_graphs is None else num_graphs
-        self.fingerprint = fingerprint
-        self._checked: int | None = None  # the version of the buffer whose entries were checked
+        self.__dict__.update(
+            index=index,
+            layout=layout,
+            x=x,
+            edge_attr=edge_attr,
+            y=y,
+            attrs=dict(attrs or {}),
+            graph_ids=graph_ids,
+            num_graphs=layout.num_graphs if num_graphs is None else num_graphs,
+            fingerprint=fingerprint,
+            _checked=None,  # the version of the buffer whose entries were checked
+        )
         self._cut_sections()
 
     def _cut_sections(self) -> None:
-        found = tuple(self.index.shape)
-        if found[-1:] != (self.layout.length,):
+        try:
+            sections = self.index.split_with_sizes(self.layout.section_lengths, dim=-1)
+        except (RuntimeError, IndexError):
             raise InvalidGraphError(
-                f"index must have {self.layout.length} entries, as the layout says; found shape {found}. Take both from one batch"
-            )
-        sections = self.index.split_with_sizes(self.layout.section_lengths, dim=-1)
+                f"index must have {self.layout.length} entries, as the layout says; found shape {tuple(self.index.shape)}. Take both "
+                "from one batch"
+            ) from None
         self.__dict__.update(zip(SECTION_NAMES, sections, strict=True))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -164,12 +168,10 @@ class PlanarBatch:
         self._checked = _version(self.index) if state["_checked"] else None
         self._cut_sections()
 
-    @classmethod
-    def _trusted(cls, *args: Any, **kwargs: Any) -> PlanarBatch:
-        """A batch whose entries need no check, as the core or a checked batch made them."""
-        batch = cls(*args, **kwargs)
-        batch._checked = _version(batch.index)
-        return batch
+    def _trusted(self) -> PlanarBatch:
+        """The batch itself, whose entries need no check, as the core made them or they were checked."""
+        self.__dict__["_checked"] = _version(self.index)
+        return self
 
     def _is_checked(self) -> bool:
         return self._checked == _version(self.index)
@@ -224,7 +226,7 @@ class PlanarBatch:
             "attrs": {name: padded(name, value, "graphs") for name, value in (attrs or {}).items()},
         }
         ids = torch.arange(graphs)
-        return cls._trusted(index, layout, graph_ids=ids, num_graphs=graphs, fingerprint=fingerprint, **features)
+        return cls(index, layout, graph_ids=ids, num_graphs=graphs, fingerprint=fingerprint, **features)._trusted()
 
     # ---- moving ------------------------------------------------------------------------------------------------------------
 
@@ -301,8 +303,7 @@ class PlanarBatch:
         return {name: value for name, value in named.items() if value is not None}
 
     def _with(self, tensors: dict[str, Tensor], graph_ids: Tensor | None, num_graphs: int) -> PlanarBatch:
-        make = PlanarBatch._trusted if self._is_checked() else PlanarBatch
-        return make(
+        made = PlanarBatch(
             tensors["index"],
             self.layout,
             x=tensors.get("x"),
@@ -313,6 +314,7 @@ class PlanarBatch:
             num_graphs=num_graphs,
             fingerprint=self.fingerprint,
         )
+        return made._trusted() if self._is_checked() else made
 
     def _map(self, function: Callable[[Tensor], Tensor]) -> PlanarBatch:
         moved = {name: function(value) for name, value in self._tensors().items()}
@@ -439,7 +441,7 @@ class Collator:
         def take(feature: Feature | None, rows: int) -> Tensor | None:
             return None if feature is None else feature.take(ids, rows, pin)
 
-        return PlanarBatch._trusted(
+        return PlanarBatch(
             index,
             layout,
             x=take(self.x, layout.num_nodes),
@@ -449,4 +451,4 @@ class Collator:
             graph_ids=torch.from_numpy(ids),
             num_graphs=graphs,
             fingerprint=self.fingerprint,
-        )
+        )._trusted()

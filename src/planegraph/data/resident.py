@@ -169,7 +169,7 @@ class ResidentDataset:
             start, stop = plan.bounds[space]
             return values.index_select(0, rows[:, start:stop].reshape(-1)).view(*shape, stop - start, *values.shape[1:])
 
-        return PlanarBatch._trusted(
+        return PlanarBatch(
             index.view(*shape, -1),
             plan.layout,
             x=take(self.x, "node"),
@@ -178,7 +178,7 @@ class ResidentDataset:
             attrs={name: take(values, "graph") for name, values in self.attrs.items()},
             num_graphs=ids.numel() if num_graphs is None else num_graphs,
             fingerprint=self.fingerprint,
-        )
+        )._trusted()
 
     def _plan(self, capacity: Capacity) -> Plan:
         if capacity not in self._plans:
