@@ -329,3 +329,17 @@ def test_strided_and_foreign_arrays():
     expected = pg.canonical_form(pg.Graph(3, wide.tolist()))
     for edges in (wide, np.asfortranarray(wide), wide.astype(">i2"), wide.astype(np.uint8), [list(row) for row in wide]):
         assert pg.canonical_form(pg.Graph(3, edges)) == expected
+
+
+@pytest.mark.parametrize("width", [2**31, 2**32 + 1])
+@pytest.mark.parametrize("of", ["node", "edge"])
+def test_labels_of_more_columns_than_the_core_counts(tmp_path, of, width):
+    """Cast to 32 bits they would be another number: here -2^31, or 1, and all other columns are lost."""
+    with open(tmp_path / "sparse", "wb") as file:
+        file.truncate(8 * width)
+    wide = np.memmap(tmp_path / "sparse", np.int64, "r", shape=(1, width))
+    labels = (wide, None) if of == "node" else (None, wide)
+    nodes, edges = (1, 0) if of == "node" else (2, 1)
+    batch = pg.GraphBatch._trusted(np.array([0, nodes]), np.array([0, edges]), np.array([(0, 1)])[:edges], *labels, None)
+    with pytest.raises(pg.InvalidGraphError, match=rf"{of} labels have at most 2\^31 - 1 columns; found {width}\. Number the"):
+        pg.canonical_codes(batch)

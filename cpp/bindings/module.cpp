@@ -157,6 +157,14 @@ BatchView batch_view(const Offsets& node_ptr, const Offsets& edge_ptr, const Edg
   return batch;
 }
 
+/// The core counts the columns of labels in 32 bits.
+i32 width_of(size_t columns, const char* what) {
+  if (columns > static_cast<size_t>(INT32_MAX))
+    raise_error("InvalidGraphError", std::string(what) + " labels have at most 2^31 - 1 columns; found " + std::to_string(columns) +
+                                         ". Number the distinct rows, and give the numbers as one column");
+  return static_cast<i32>(columns);
+}
+
 nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
              bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float, bool nonplanar_as_set, bool walks,
              bool codes, int threads) {
@@ -165,13 +173,13 @@ nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edge
   i64 total_nodes = batch.node_ptr[batch.num_graphs];
   if (node_keys) {
     total_nodes = static_cast<i64>(node_keys->shape(0));
-    batch.node_labels = {node_keys->data(), static_cast<i32>(node_keys->shape(1)), node_float};
+    batch.node_labels = {node_keys->data(), width_of(node_keys->shape(1), "node"), node_float};
   }
   if (edge_keys) {
     if (static_cast<i64>(edge_keys->shape(0)) != total_edges || edge_keys->shape(1) < 1 || edge_keys->shape(1) > 2)
       throw nb::value_error("edge_keys must have shape (number of edges, 1 or 2, width)");
     batch.rows_per_edge = static_cast<i32>(edge_keys->shape(1));
-    batch.edge_labels = {edge_keys->data(), static_cast<i32>(edge_keys->shape(2)), edge_float};
+    batch.edge_labels = {edge_keys->data(), width_of(edge_keys->shape(2), "edge"), edge_float};
   }
   Options options;
   options.nonplanar_as_set = nonplanar_as_set;

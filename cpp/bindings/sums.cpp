@@ -2,7 +2,7 @@
 //
 // Addresses instead of arrays: a training step makes hundreds of these calls on small tensors, and turning a tensor into an array costs
 // more than the sum. planegraph/nn/ops/incidence.py and norm_relu.py are the only callers, and see to dtypes, devices and lifetimes; the
-// ids were checked when the batch was collated.
+// ids were checked when the batch was collated, or by batch.check() if it was made by hand.
 #include "planegraph/norm_relu.hpp"
 #include "planegraph/sums.hpp"
 

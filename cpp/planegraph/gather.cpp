@@ -199,7 +199,7 @@ std::vector<i64> count_depths(const Gathered& batch, std::span<const i32> depth,
   return widths;
 }
 
-/// Positions, and types of SPQR nodes, in their ranges.
+/// Positions, and types of SPQR nodes, in their ranges. Models have tables with a row for each position: no walk is longer than all together.
 void check_values(Gathered& batch) {
   const auto check = [&](std::span<const i32> column, Rows Piece::*table, const char* name, i32 limit) {
     i32 low = 0, high = 0;
@@ -210,11 +210,11 @@ void check_values(Gathered& batch) {
     }
     return high;
   };
-  constexpr i32 kLast = INT32_MAX - 1;  // models have tables with a row for each position
+  const i32 last = static_cast<i32>(batch.need.walks);
   check(batch.spqr_type, &Piece::spqr, "spqr_type", 3);
-  batch.need.max_position = std::max({check(batch.walk_kappa, &Piece::walk, "walk_kappa", kLast),
-                                      check(batch.walk_pos, &Piece::walk, "walk_pos", kLast),
-                                      check(batch.spqr_theta, &Piece::spqr, "spqr_theta", kLast)});
+  batch.need.max_position = std::max({check(batch.walk_kappa, &Piece::walk, "walk_kappa", last),
+                                      check(batch.walk_pos, &Piece::walk, "walk_pos", last),
+                                      check(batch.spqr_theta, &Piece::spqr, "spqr_theta", last)});
 }
 
 void measure_trees(Gathered& batch, const Totals& n) {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import errno
 import json
 import os
@@ -21,9 +22,10 @@ pytest.importorskip("torch")
 from packed_samples import shapes, with_labels
 
 import planegraph as pg
-from planegraph.data import PackedDataset, format
+from planegraph.data import PackedDataset, PackedLoader, format
 from planegraph.data.format import manifest_path, replace_files
 from planegraph.data.tables import NAMES
+from planegraph.datasets.packing import concatenate
 
 
 def dataset(by_dart: bool = False) -> PackedDataset:
@@ -186,7 +188,7 @@ def test_bit_flips(saved: Path) -> None:
 
 def test_a_flip_in_an_array_is_named(saved: Path) -> None:
     data = bytearray(saved.read_bytes())
-    data[regions(bytes(data))["walk_kappa"][0] + 5] ^= 4
+    data[regions(bytes(data))["walk_kappa"][0] + 4] ^= 4
     refused(saved, bytes(data), r"the checksum of array walk_kappa is [0-9a-f]{8}, not [0-9a-f]{8}; it is damaged")
     PackedDataset.open(saved, verify=False)
 
@@ -220,6 +222,121 @@ def test_damaged_ids_in_a_batch_name_the_file(saved: Path) -> None:
     saved.write_bytes(data)
     with pytest.raises(pg.FormatError, match=r"cannot open '.*graphs\.safetensors': the checksum of array walk_node"):
         PackedDataset.open(saved, verify=False)[:]
+
+
+def damaged(path: Path, name: str, value: int, row: int = 0) -> PackedDataset:
+    """The file with one entry of an array changed, opened without comparing checksums."""
+    overwritten(path, name, value, row)
+    return PackedDataset.open(path, verify=False)
+
+
+def overwritten(path: Path, name: str, value: int, row: int = 0) -> None:
+    data = bytearray(path.read_bytes())
+    width = 8 if name.endswith("_ptr") else 4
+    start, stop = regions(bytes(data))[name]
+    at = start + row * width if row >= 0 else stop + row * width
+    data[at : at + width] = value.to_bytes(width, "little", signed=True)
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "derived",
+    [
+        lambda ds: ds,
+        lambda ds: ds.subset([8]),
+        lambda ds: ds.with_y(ds.y),
+        lambda ds: ds.with_returns(2),
+        lambda ds: ds.with_returns(2, walks=True),
+        lambda ds: concatenate([ds, ds]),
+        copy.copy,
+        copy.deepcopy,
+        lambda ds: pickle.loads(pickle.dumps(ds)),
+    ],
+)
+@pytest.mark.parametrize("mapped", [False, True])
+def test_saving_does_not_seal_damage(saved: Path, derived: Any, mapped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was opened without a look at the checksums is looked at before it gets new ones."""
+    if mapped:
+        monkeypatch.setattr(format, "_SMALL", 0)
+    ds = damaged(saved, "walk_pos", 1, 3)
+    new = saved.with_name("new.safetensors")
+    with pytest.raises(pg.FormatError, match=r"graphs\.safetensors': the checksum of array walk_pos .*; it is damaged"):
+        derived(ds).save(new)
+    assert not new.exists()
+
+
+@pytest.mark.parametrize("value", [2**31 - 1, 2**30, 10**6, -1, -(2**31)])
+@pytest.mark.parametrize("name", ["walk_kappa", "walk_pos", "spqr_theta", "spqr_depth", "block_depth", "cut_depth"])
+def test_positions_and_depths_beyond_the_tables(saved: Path, name: str, value: int) -> None:
+    """A batch has a table row for each position and a slice for each depth: these would take tens of gigabytes, or a minute."""
+    with pytest.raises(pg.FormatError, match=rf"graph \d+: {name}\[\d+\] = {value} must be 0 to \d+, as there are"):
+        damaged(saved, name, value, 5)
+
+
+def test_more_nodes_than_were_saved(tmp_path: Path) -> None:
+    """Without features nothing else says how many there are."""
+    path = tmp_path / "bare.safetensors"
+    PackedDataset.from_graphs(shapes()).save(path)
+    with pytest.raises(pg.FormatError, match=r"its tables have 1099511627776 nodes; the manifest says \d+"):
+        damaged(path, "node_ptr", 2**40, -1)
+
+
+def test_a_small_file_is_read_and_not_mapped(saved: Path, tmp_path: Path) -> None:
+    """A mapped file that someone truncates ends the process with SIGBUS."""
+    for verify in (True, False):
+        path = tmp_path / f"{verify}"
+        shutil.copy(saved, path)
+        ds = PackedDataset.open(path, verify=verify)
+        os.truncate(path, 100)
+        ds.check()
+        assert_equal(ds, dataset())
+
+
+# ---- copies in other processes ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def mapped(saved: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file as if it were large."""
+    monkeypatch.setattr(format, "_SMALL", 0)
+    return saved
+
+
+def test_a_pickled_dataset_names_its_file(mapped: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Worker processes map it too, instead of getting all its bytes through a pipe."""
+    monkeypatch.chdir(mapped.parent)
+    ds = PackedDataset.open(mapped.name)
+    monkeypatch.chdir("/")
+    for one in (ds, ds.with_y(ds.y + 1), ds.with_attrs(weight=np.ones(len(ds)))):
+        again = pickle.loads(pickle.dumps(one))
+        assert_equal(again, one)
+        assert again[[3, 8]].index.tolist() == one[[3, 8]].index.tolist()
+        assert list(again.attrs) == list(one.attrs)
+        assert not again.x.flags.owndata
+        again.verify()
+    assert len(pickle.dumps(ds)) < 4000
+    assert len(pickle.dumps(PackedLoader(ds))) < 6000
+    assert_equal(pickle.loads(pickle.dumps(ds.subset([3]))), ds.subset([3]))
+
+
+@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def test_a_file_that_is_gone_is_carried_along(mapped: Path, how: str) -> None:
+    ds = PackedDataset.open(mapped)
+    mapped.unlink() if how == "deleted" else ds.subset([1]).save(mapped)
+    again = pickle.loads(pickle.dumps(ds))
+    assert_equal(again, ds)
+    assert again.file is None
+
+
+def test_a_file_that_is_replaced_before_it_is_opened_again(mapped: Path) -> None:
+    ds = PackedDataset.open(mapped)
+    data = pickle.dumps(ds)
+    ds.subset([1]).save(mapped)
+    with pytest.raises(pg.FormatError, match=r"graphs\.safetensors': it was replaced after the dataset was pickled"):
+        pickle.loads(data)
+    mapped.unlink()
+    with pytest.raises(pg.FormatError, match=r"graphs\.safetensors': it is not there, but the pickled dataset reads it"):
+        pickle.loads(data)
 
 
 def test_a_copy_leaves_the_file_behind(saved: Path) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
 
 from planegraph.batch import GraphBatch
-from planegraph.data import PackedDataset
 from planegraph.datasets.base import Dataset
 from planegraph.datasets.files import RawFile
 from planegraph.datasets.raw import RawGraphs
@@ -40,10 +40,11 @@ class Rings(Dataset):
 
 def spoil(path: Path, array: str = "walk_kappa", value: int = 1) -> None:
     """Overwrites an array of a packed file by this value, within the range of what is checked without checksums if it is 1."""
-    ds = PackedDataset.open(path, verify=False)
-    values, data = ds.file.arrays[array], bytearray(path.read_bytes())
-    at = data.index(values.tobytes())
-    data[at : at + values.nbytes] = np.full_like(values, value).tobytes()
+    data = bytearray(path.read_bytes())
+    start = 8 + int.from_bytes(data[:8], "little")
+    entry = json.loads(data[8:start])[array]
+    begin, end = (start + offset for offset in entry["data_offsets"])
+    data[begin:end] = np.full((end - begin) // 4, value, "<i4").tobytes()
     path.write_bytes(data)
 
 

@@ -112,6 +112,18 @@ def test_a_damaged_file_that_cannot_be_packed_again_is_not_ready(rings):
     assert alone.status == "raw files missing"
 
 
+@pytest.mark.parametrize("array", ["walk_pos", "spqr_depth"])
+def test_positions_and_depths_are_bounded_without_checksums(rings, array):
+    """Loading does not compare checksums, and these would ask for tens of gigabytes."""
+    rings.load()
+    spoil(rings.packed_path(), array, 2**31 - 1)
+    with pytest.raises(FormatError, match=rf"rings\.safetensors': .*{array}\[0\] = 2147483647 must be 0 to"):
+        Rings(rings.root / "nowhere", rings.cache).load()
+    assert Rings.reads == 1
+    rings.load().verify()  # packed again
+    assert Rings.reads == 2
+
+
 def test_features_that_are_damaged_are_blamed_on_the_file(rings):
     rings.task()
     spoil(rings.packed_path(), "edge_attr", 7)

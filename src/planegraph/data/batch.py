@@ -21,7 +21,8 @@ import torch
 from torch import Tensor
 
 from .. import _core
-from ..errors import FormatError
+from ..errors import FormatError, InvalidGraphError
+from .batch_checks import check_entries, check_tensors
 from .collate import Feature, as_ids, collate_index, pad_rows
 from .layout import COUNTS, SECTION_NAMES, Capacity, Layout
 from .packed import PackedDataset
@@ -127,28 +128,64 @@ class PlanarBatch:
         num_graphs: int | None = None,
         fingerprint: Any = None,
     ) -> None:
-        self.index = index
-        self.layout = layout
-        self.x = x
-        self.edge_attr = edge_attr
-        self.y = y
-        self.attrs = dict(attrs or {})
-        self.graph_ids = graph_ids
-        self.num_graphs = layout.num_graphs if num_graphs is None else num_graphs
-        self.fingerprint = fingerprint
+        self.__dict__.update(
+            index=index,
+            layout=layout,
+            x=x,
+            edge_attr=edge_attr,
+            y=y,
+            attrs=dict(attrs or {}),
+            graph_ids=graph_ids,
+            num_graphs=layout.num_graphs if num_graphs is None else num_graphs,
+            fingerprint=fingerprint,
+            _checked=None,  # the version of the buffer whose entries were checked
+        )
         self._cut_sections()
 
     def _cut_sections(self) -> None:
-        sections = self.index.split_with_sizes(self.layout.section_lengths, dim=-1)
+        try:
+            sections = self.index.split_with_sizes(self.layout.section_lengths, dim=-1)
+        except (RuntimeError, IndexError):
+            raise InvalidGraphError(
+                f"index must have {self.layout.length} entries, as the layout says; found shape {tuple(self.index.shape)}. Take both "
+                "from one batch"
+            ) from None
         self.__dict__.update(zip(SECTION_NAMES, sections, strict=True))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Features may be replaced; the index may not, as its sections are views of one checked buffer."""
+        if name in _FIXED:
+            raise AttributeError(f"{name} of a batch cannot be replaced; make a new one: PlanarBatch(index, layout, x=...)")
+        object.__setattr__(self, name, value)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the sections: they must be views of the buffer again afterwards."""
-        return {name: value for name, value in self.__dict__.items() if name not in SECTION_NAMES}
+        kept = {name: value for name, value in self.__dict__.items() if name not in SECTION_NAMES}
+        return kept | {"_checked": self._is_checked()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        self._checked = _version(self.index) if state["_checked"] else None
         self._cut_sections()
+
+    def _trusted(self) -> PlanarBatch:
+        """The batch itself, whose entries need no check, as the core made them or they were checked."""
+        self.__dict__["_checked"] = _version(self.index)
+        return self
+
+    def _is_checked(self) -> bool:
+        return self._checked == _version(self.index)
+
+    def check(self) -> None:
+        """Raises InvalidGraphError unless a model can read the batch: types, shapes and, once, the range of every id; see batch_checks.py.
+
+        Models do this by themselves. What collation made is known to be in range; a batch made by hand, or whose index was changed in
+        place, is not.
+        """
+        check_tensors(self)
+        if not self._is_checked():
+            check_entries(self)
+            self._checked = _version(self.index)
 
     @classmethod
     def from_tables(
@@ -188,7 +225,8 @@ class PlanarBatch:
             "y": padded("y", y, "graphs"),
             "attrs": {name: padded(name, value, "graphs") for name, value in (attrs or {}).items()},
         }
-        return cls(index, layout, graph_ids=torch.arange(graphs), num_graphs=graphs, fingerprint=fingerprint, **features)
+        ids = torch.arange(graphs)
+        return cls(index, layout, graph_ids=ids, num_graphs=graphs, fingerprint=fingerprint, **features)._trusted()
 
     # ---- moving ------------------------------------------------------------------------------------------------------------
 
@@ -197,9 +235,22 @@ class PlanarBatch:
         """Where the tensors are."""
         return self.index.device
 
-    def to(self, device: torch.device | str, non_blocking: bool = False) -> PlanarBatch:
-        """The batch on another device."""
-        return self._map(lambda t: t.to(device, non_blocking=non_blocking))
+    def to(self, device: torch.device | str | torch.dtype, non_blocking: bool = False) -> PlanarBatch:
+        """The batch on another device; or, given a floating-point dtype, with floats (features, targets, attributes) of that dtype.
+
+        Categories and the index stay integers.
+
+        >>> import planegraph as pg
+        >>> from planegraph.data import PackedDataset
+        >>> batch = PackedDataset.from_graphs([pg.families.cycle(4)], y=[0.5])[:].to(torch.float64)
+        >>> batch.y.dtype, batch.index.dtype
+        (torch.float64, torch.int32)
+        """
+        if not isinstance(device, torch.dtype):
+            return self._map(lambda t: t.to(device, non_blocking=non_blocking))
+        if not device.is_floating_point:
+            raise TypeError(f"a batch is cast to floating-point dtypes only; found {device}. Categories and ids stay int32")
+        return self._map(lambda t: t.to(device, non_blocking=non_blocking) if t.is_floating_point() else t)
 
     def pin_memory(self) -> PlanarBatch:
         """The batch in page-locked memory, from which copies to a GPU need not wait."""
@@ -212,8 +263,10 @@ class PlanarBatch:
         mine, theirs = self._tensors(), other._tensors()
         if mine.keys() != theirs.keys():
             raise ValueError(f"the batches have different tensors: {sorted(mine.keys() ^ theirs.keys())}")
+        other.check()  # a captured step reads this batch without asking again
         for name, tensor in mine.items():
             tensor.copy_(theirs[name], non_blocking=non_blocking)
+        self._checked = _version(self.index)
         self.graph_ids, self.num_graphs, self.fingerprint = other.graph_ids, other.num_graphs, other.fingerprint
         return self
 
@@ -240,7 +293,9 @@ class PlanarBatch:
         joined = {name: torch.stack([t[name] for t in tensors]) for name in tensors[0]}
         ids = [b.graph_ids for b in batches]
         known = all(i is not None for i in ids)
-        return first._with(joined, torch.cat(ids) if known else None, sum(b.num_graphs for b in batches))
+        stacked = first._with(joined, torch.cat(ids) if known else None, sum(b.num_graphs for b in batches))
+        stacked._checked = _version(stacked.index) if all(b._is_checked() for b in batches) else None
+        return stacked
 
     def _tensors(self) -> dict[str, Tensor]:
         named = {"index": self.index, "x": self.x, "edge_attr": self.edge_attr, "y": self.y}
@@ -248,7 +303,7 @@ class PlanarBatch:
         return {name: value for name, value in named.items() if value is not None}
 
     def _with(self, tensors: dict[str, Tensor], graph_ids: Tensor | None, num_graphs: int) -> PlanarBatch:
-        return PlanarBatch(
+        made = PlanarBatch(
             tensors["index"],
             self.layout,
             x=tensors.get("x"),
@@ -259,6 +314,7 @@ class PlanarBatch:
             num_graphs=num_graphs,
             fingerprint=self.fingerprint,
         )
+        return made._trusted() if self._is_checked() else made
 
     def _map(self, function: Callable[[Tensor], Tensor]) -> PlanarBatch:
         moved = {name: function(value) for name, value in self._tensors().items()}
@@ -325,6 +381,14 @@ class PlanarBatch:
         return f"PlanarBatch({', '.join(parts)})"
 
 
+_FIXED = frozenset((*SECTION_NAMES, "index", "layout"))
+
+
+def _version(index: Tensor) -> int:
+    """How often the buffer or a view of it was changed in place; inference tensors do not say."""
+    return 0 if index.is_inference() else index._version
+
+
 def _counted(count: int, what: str) -> str:
     if what.endswith("entr"):
         return f"{count} {what}{'y' if count == 1 else 'ies'}"
@@ -387,4 +451,4 @@ class Collator:
             graph_ids=torch.from_numpy(ids),
             num_graphs=graphs,
             fingerprint=self.fingerprint,
-        )
+        )._trusted()

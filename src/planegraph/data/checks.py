@@ -21,14 +21,37 @@ def check_offsets(arrays: Mapping[str, np.ndarray]) -> None:
     for table, columns in TABLES.items():
         name = f"{table}_ptr"
         ptr = arrays[name]
-        _require(ptr.dtype == np.int64 and ptr.ndim == 1, f"{name} must be int64 offsets; found {ptr.dtype}, shape {ptr.shape}")
+        if ptr.dtype != np.int64 or ptr.ndim != 1:
+            _require(False, f"{name} must be int64 offsets; found {ptr.dtype}, shape {ptr.shape}")
         _require(len(ptr) == graphs + 1 > 0, f"{name} has {len(ptr)} offsets; node_ptr tells of {graphs} graphs")
         _require(ptr[0] == 0 and not (ptr[1:] < ptr[:-1]).any(), f"{name} must start at 0 and never fall")
         for column in columns:
             values = arrays[column]
             shape = (int(ptr[-1]), 2) if column == "edges" else (int(ptr[-1]),)
-            _require(values.dtype == np.int32, f"{column} must be int32; found {values.dtype}")
-            _require(values.shape == shape, f"{column} must have shape {shape}, as {name} says; found {values.shape}")
+            if values.dtype != np.int32:
+                _require(False, f"{column} must be int32; found {values.dtype}")
+            if values.shape != shape:
+                _require(False, f"{column} must have shape {shape}, as {name} says; found {values.shape}")
+
+
+def check_positions(t: Mapping[str, np.ndarray]) -> None:
+    """No position is beyond the longest walk that a graph has room for, no depth beyond the largest tree; O(rows).
+
+    Batches have a row of a table for each position and a slice for each depth: without bounds, damage asks for more memory than there is.
+    """
+    rows = {table: np.diff(t[f"{table}_ptr"]) for table in ("walk", "spqr", "block", "cut")}
+    walk, spqr, trees = (int(r.max(initial=0)) for r in (rows["walk"], rows["spqr"], rows["block"] + rows["cut"]))
+    for name, most, what in (
+        ("walk_kappa", walk, "walk entries"),
+        ("walk_pos", walk, "walk entries"),
+        ("spqr_theta", walk, "walk entries"),
+        ("spqr_depth", spqr, "SPQR nodes"),
+        ("block_depth", trees, "blocks and cut nodes"),
+        ("cut_depth", trees, "blocks and cut nodes"),
+    ):
+        values = t[name]
+        if values.view(np.uint32).max(initial=0) > most:  # what is below 0 is large there
+            _all(t, name, (values >= 0) & (values <= most), f"must be 0 to {most}, as there are no more {what} in any graph")
 
 
 def check_tables(tables: Mapping[str, np.ndarray]) -> None:

@@ -13,17 +13,22 @@ A copy of the manifest lies beside it as ``<file>.json`` for people and tools; :
 
 Writing goes to a temporary name in the same folder, then to the disk (fsync), then takes the file's name. A writer that dies leaves the
 old file or the new one, and perhaps a file ``.<name>.*.tmp`` that can be deleted. Opening costs O(graphs), plus one pass over the
-bytes (some GB/s) for the checksums unless ``verify=False``; then :meth:`PackedFile.verify` can do that later.
+bytes (some GB/s) for the checksums. With ``verify=False`` that pass is over positions and depths alone, which must not exceed what the
+tables can hold, and :meth:`PackedFile.verify` can do the rest later; saving does.
+
+A file of up to a mebibyte is read into memory, a larger one is mapped. Whoever truncates a file that is mapped, or overwrites it in place,
+ends the processes that read it (SIGBUS) or changes their data; writing as above, or any other renaming, leaves them the old file.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import mmap
 import os
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -33,7 +38,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError
-from .checks import check_offsets
+from .checks import check_offsets, check_positions
 from .features import Features
 from .fingerprint import VERSION
 from .tables import NAMES, PackedTables
@@ -45,6 +50,7 @@ FORMAT = "planegraph-packed"
 SEAL = "seal"
 _ALIGN = 64
 _MAX_HEADER = 64 * 2**20  # ours have a few kB
+_SMALL = 2**20  # files up to here are read, others mapped
 _ADVICE = "Pack the data again, or copy the file again"
 _ATTR = "attrs."  # attribute ``name`` of the graphs is stored as array ``attrs.name``
 
@@ -80,8 +86,9 @@ def save(ds: PackedDataset, path: str | os.PathLike[str]) -> None:
     ...     print(PackedDataset.open(f"{folder}/cycles.safetensors"))
     PackedDataset(1 graph, 5 nodes, 5 edges)
     """
+    ds.verify()  # new checksums would vouch for whatever was read
     path = Path(path)
-    arrays = _arrays_of(ds)
+    arrays = arrays_of(ds)
     manifest = _manifest(ds, arrays)
     header = _header(arrays, manifest)
     seal = np.array([zlib.crc32(header)], DTYPES["U32"])
@@ -100,7 +107,7 @@ def manifest_path(path: str | os.PathLike[str]) -> Path:
     return Path(f"{os.fspath(path)}.json")
 
 
-def _arrays_of(ds: PackedDataset) -> dict[str, np.ndarray]:
+def arrays_of(ds: PackedDataset) -> dict[str, np.ndarray]:
     """All arrays of the file but the seal, in the order of the file."""
     f = ds.features
     named = {name: ds.tables[name] for name in NAMES}
@@ -217,10 +224,11 @@ def _sync_folder(folder: Path) -> None:
 
 @dataclass(eq=False, repr=False)
 class PackedFile:
-    """A file as it was mapped: what its manifest says, its arrays, and whether their checksums were compared.
+    """A file as it was opened: what its manifest says, its arrays, and whether their checksums were compared.
 
     Args:
         advice: how to mend the file, for messages.
+        place: the absolute path of a file that is mapped, and what tells it from another file there; None if it was read into memory.
     """
 
     path: str
@@ -228,6 +236,7 @@ class PackedFile:
     arrays: Mapping[str, np.ndarray]
     advice: str = _ADVICE
     verified: bool = False
+    place: tuple[str, Any] | None = None
 
     def verify(self) -> None:
         """Compares the checksums of all arrays, which reads the whole file; only the first time. FormatError names the file."""
@@ -236,23 +245,57 @@ class PackedFile:
                 _check_sums(self.manifest, self.arrays)
             self.verified = True
 
+    def can_be_mapped_again(self) -> bool:
+        """Whether the file is a mapped one and still at its place, so that a copy in another process need not carry its bytes."""
+        try:
+            return self.place is not None and _identity(os.stat(self.place[0])) == self.place[1]
+        except OSError:
+            return False
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _open_again, (self.place[0], self.manifest["content"], self.advice, self.verified)
+
+
+def _open_again(path: str, content: str, advice: str, verified: bool) -> PackedFile:
+    with _naming(path, advice):
+        try:
+            file = _open_file(path, advice)
+        except FileNotFoundError:
+            raise FormatError("it is not there, but the pickled dataset reads it; save a dataset to keep it") from None
+        _check(file.manifest["content"] == content, "it was replaced after the dataset was pickled")
+    file.verified = verified
+    return file
+
+
+def _identity(stat: os.stat_result) -> tuple[int, ...]:
+    return stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
+
 
 def open_packed(path: str | os.PathLike[str], verify: bool = True, advice: str = _ADVICE) -> PackedDataset:
-    """Maps a file into memory. Whatever is not exactly what :func:`save` wrote is refused with :class:`planegraph.FormatError`.
+    """Opens a file; a large one is mapped into memory. Whatever is not exactly what :func:`save` wrote is refused with
+    :class:`planegraph.FormatError`.
 
     Args:
         verify: whether to compare the checksums of all arrays, which reads the whole file once. Without it only the header, sizes
-            and offsets are checked.
+            and offsets are checked, and that no position or depth is beyond the size of its table.
         advice: how to mend the file, the end of every message about it.
     """
-    with open(path, "rb") as file, _naming(path, advice):
-        size = os.fstat(file.fileno()).st_size
-        _check(size >= 8, f"it has {size} bytes and is no safetensors file")
-        buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        manifest, arrays = _read(buffer)
+    with _naming(path, advice):
+        file = _open_file(path, advice)
         if verify:
-            _check_sums(manifest, arrays)
-        return _dataset(PackedFile(os.fspath(path), manifest, arrays, advice, verified=verify))
+            _check_sums(file.manifest, file.arrays)
+            file.verified = True
+        return _dataset(file)
+
+
+def _open_file(path: str | os.PathLike[str], advice: str) -> PackedFile:
+    with open(path, "rb") as file:
+        stat = os.fstat(file.fileno())
+        _check(stat.st_size >= 8, f"it has {stat.st_size} bytes and is no safetensors file")
+        mapped = stat.st_size > _SMALL
+        buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
+        place = (os.path.abspath(path), _identity(stat)) if mapped else None
+        return PackedFile(os.fspath(path), *_read(buffer), advice, place=place)
 
 
 @contextmanager
@@ -264,7 +307,7 @@ def _naming(path: str | os.PathLike[str], advice: str) -> Iterator[None]:
         raise FormatError(f"cannot open {os.fspath(path)!r}: {error}{'. ' if advice else ''}{advice}") from None
 
 
-def _read(buffer: mmap.mmap) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+def _read(buffer: mmap.mmap | bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """The manifest, and views of all arrays; header, sizes and seal are checked."""
     length = int.from_bytes(buffer[:8], "little")
     _check(
@@ -309,10 +352,8 @@ def _places(header: Mapping[str, Any], size: int) -> dict[str, tuple[int, np.dty
     places = {name: _place(name, entry) for name, entry in header.items() if name != "__metadata__"}
     at = 0
     for name, (begin, end, dtype, shape) in sorted(places.items(), key=lambda item: item[1][:2]):
-        count = 1
-        for axis in shape:
-            count *= axis
-        _check(begin == at and end - begin == count * dtype.itemsize, f"array {name} is said to lie at {begin}..{end}, not at {at}")
+        if begin != at or end - begin != math.prod(shape) * dtype.itemsize:
+            raise FormatError(f"array {name} is said to lie at {begin}..{end}, not at {at}")
         at = end
     _check(at == size, f"its arrays need {at} bytes, but {size} are there; it is truncated, or something was appended")
     return {name: (begin, dtype, shape) for name, (begin, _, dtype, shape) in places.items()}
@@ -322,7 +363,8 @@ def _place(name: str, entry: Any) -> tuple[int, int, np.dtype, tuple[int, ...]]:
     _check(isinstance(entry, dict), f"the header describes array {name} by {type(entry).__name__}")
     code, shape, places = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
     _check(isinstance(code, str) and code in DTYPES, f"array {name} has type {code!r}")
-    _check(_naturals(shape) and _naturals(places) and len(places) == 2, f"array {name} has shape {shape!r} at {places!r}")
+    if not (_naturals(shape) and _naturals(places) and len(places) == 2):
+        raise FormatError(f"array {name} has shape {shape!r} at {places!r}")
     return places[0], places[1], DTYPES[code], tuple(shape)
 
 
@@ -330,8 +372,8 @@ def _naturals(values: Any) -> bool:
     return isinstance(values, list) and all(type(v) is int and 0 <= v < 2**62 for v in values)
 
 
-def _view(buffer: mmap.mmap, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    count = int(np.prod(shape, dtype=object)) if shape else 1
+def _view(buffer: mmap.mmap | bytes, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+    count = math.prod(shape)
     if count == 0:
         return np.empty(shape, dtype)
     return np.frombuffer(buffer, dtype, count, at).reshape(shape)
@@ -358,19 +400,32 @@ def _dataset(file: PackedFile) -> PackedDataset:
     manifest, arrays = file.manifest, file.arrays
     tables = PackedTables.from_arrays(arrays)
     check_offsets(tables)
+    if not file.verified:
+        _check_bounds(tables, manifest)
     labels = manifest.get("labels")
     names = [labels.get(key) for key in ("nodes", "edges")] if isinstance(labels, dict) else [None]
     _check(all(isinstance(n, list) and all(isinstance(s, str) for s in n) for n in names), "its labels are not lists of names")
-    attrs = {name.removeprefix(_ATTR): values for name, values in arrays.items() if name.startswith(_ATTR)}
+    attrs = [name.removeprefix(_ATTR) for name in arrays if name.startswith(_ATTR)]
     order = manifest.get("attrs")
     _check(isinstance(order, list) and sorted(map(str, order)) == sorted(attrs), "its attributes are not those of the manifest")
-    features = Features(
-        *(arrays.get(name) for name in ("x", "edge_attr", "dart_attr", "y")),
-        {name: attrs[name] for name in order},
-    )
     skipped = arrays.get("skipped")
     _check(skipped is not None and skipped.dtype == np.int64 and skipped.ndim == 1, "skipped must hold ids")
+    features = features_of(arrays, order)
     return PackedDataset(tables, features, node_labels=names[0], edge_labels=names[1], skipped=skipped, file=file)
+
+
+def features_of(arrays: Mapping[str, np.ndarray], attrs: Iterable[str]) -> Features:
+    """The features among the arrays of a file; ``attrs`` names those that have a row per graph, in order."""
+    named = {name: arrays[_ATTR + name] for name in attrs}
+    return Features(*(arrays.get(name) for name in ("x", "edge_attr", "dart_attr", "y")), named)
+
+
+def _check_bounds(tables: PackedTables, manifest: Mapping[str, Any]) -> None:
+    """What no checksum vouches for must not ask for more memory than the file is large."""
+    check_positions(tables)
+    counts, nodes = manifest.get("counts"), tables.size("node")
+    wanted = counts.get("node") if isinstance(counts, dict) else None
+    _check(nodes == wanted, f"its tables have {nodes} nodes; the manifest says {wanted}")
 
 
 def _check(condition: bool, message: str) -> None:

@@ -308,6 +308,7 @@ class PackedDataset:
         unknown = [name for name in (*self.node_labels, *self.edge_labels) if name not in ("x", "edge_attr")]
         if unknown:
             raise ValueError(f"walks cannot be made anew: they broke ties by {', '.join(unknown)}, which the dataset does not hold")
+        self.verify()  # what is packed anew no longer knows its file
         edge_attr = self.edge_attr if self.dart_attr is None else self.dart_attr
         edges = dict.fromkeys(self.edge_labels, edge_attr)
         structure = Structure(self.tables.node_ptr, self.tables.edge_ptr, self.tables.edges.astype(np.int64))
@@ -352,14 +353,17 @@ class PackedDataset:
     # ---- files --------------------------------------------------------------------------------------------------------
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes one safetensors file, and a readable manifest beside it; see :func:`planegraph.data.format.save`."""
+        """Writes one safetensors file, and a readable manifest beside it; see :func:`planegraph.data.format.save`.
+
+        What was opened with ``verify=False`` is verified first: FormatError if it is damaged.
+        """
         from .format import save
 
         save(self, path)
 
     @classmethod
     def open(cls, path: str | PathLike[str], verify: bool = True, **options: str) -> PackedDataset:
-        """Memory-maps a file that :meth:`save` wrote; options as in :func:`planegraph.data.format.open_packed`."""
+        """Opens a file that :meth:`save` wrote, and maps a large one; options as in :func:`planegraph.data.format.open_packed`."""
         from .format import open_packed
 
         return open_packed(path, verify, **options)
@@ -370,7 +374,29 @@ class PackedDataset:
             self.file.verify()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "file": None}  # a copy is in memory, and should not take the whole file along
+        """A mapped file is named instead of carried along: a worker process maps it, too. Arrays that are not the file's are carried."""
+        from .format import arrays_of
+
+        file = self.file
+        if file is None:
+            return self.__dict__
+        if not file.can_be_mapped_again():
+            file.verify()  # nobody can, once the arrays are on their own
+            return {**self.__dict__, "file": None}
+        arrays = {name: None if file.arrays.get(name) is values else values for name, values in arrays_of(self).items()}
+        labels = {"node_labels": self.node_labels, "edge_labels": self.edge_labels}
+        return {"file": file, "arrays": arrays, "attrs": list(self.attrs), "labels": labels}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        from .format import features_of
+
+        if "arrays" not in state:
+            self.__dict__.update(state)
+            return
+        file = state["file"]
+        arrays = {name: file.arrays[name] if values is None else values for name, values in state["arrays"].items()}
+        tables, features = PackedTables.from_arrays(arrays), features_of(arrays, state["attrs"])
+        self.__init__(tables, features, **state["labels"], skipped=arrays["skipped"], file=file)
 
     def __repr__(self) -> str:
         size = self.tables.size

@@ -178,7 +178,7 @@ class ResidentDataset:
             attrs={name: take(values, "graph") for name, values in self.attrs.items()},
             num_graphs=ids.numel() if num_graphs is None else num_graphs,
             fingerprint=self.fingerprint,
-        )
+        )._trusted()
 
     def _plan(self, capacity: Capacity) -> Plan:
         if capacity not in self._plans:

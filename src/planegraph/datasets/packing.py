@@ -55,6 +55,8 @@ def concatenate(parts: Sequence[PackedDataset]) -> PackedDataset:
     """
     if len(parts) == 1:
         return parts[0]
+    for part in parts:
+        part.verify()  # the whole is of no file
     first = parts[0]
     tables = {name: _join_column(name, [p.tables[name] for p in parts]) for name in NAMES}
     features = Features(

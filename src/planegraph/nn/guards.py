@@ -17,7 +17,8 @@ _without_compiler = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 
 
 def check_batch(batch: PlanarBatch, replicas: int | None, device: torch.device) -> None:
-    """A batch with graphs, of so many replicas, on this device (the sums take addresses), in the format that is read here."""
+    """A batch with graphs, of so many replicas, on this device, in the format that is read here, whose tensors can be read: the sums take
+    addresses."""
     if batch.num_graphs == 0:
         raise InvalidGraphError("the batch has no graphs")
     stacked = batch.index.shape[0] if batch.index.dim() > 1 else None
@@ -29,6 +30,7 @@ def check_batch(batch: PlanarBatch, replicas: int | None, device: torch.device) 
         version = parse_fingerprint(batch.fingerprint).version
         if version != VERSION:
             raise FormatError(f"the batch has format version {version}; this planegraph reads {VERSION}. Pack the data again")
+    batch.check()
 
 
 def eager_in_full_precision(function: Callable[..., Any]) -> Callable[..., Any]:
