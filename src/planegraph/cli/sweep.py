@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..processes import first_process
 from .formats import UsageError
-from .messages import complain
+from .messages import complain, say
 from .report import where_report
 
 if TYPE_CHECKING:
@@ -99,9 +99,9 @@ def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
     from ..train import sweep
     from ..train.errors import Stopped
 
-    say = (lambda text: None) if args.quiet else partial(complain, alike=True)
+    progress = (lambda text: None) if args.quiet else partial(complain, alike=True)
     try:
-        runs = sweep(of.train_one, of.settings_for, args.overrides, of.out, say)
+        runs = sweep(of.train_one, of.settings_for, args.overrides, of.out, progress)
         best = runs[0] if runs[0].result is not None else None
         result = None if best is None else of.finish(_settings_of(of, args.overrides, best), best.folder)
     except Stopped as stop:
