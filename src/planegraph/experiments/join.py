@@ -12,11 +12,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..report.run_files import Curve, Predictions, Run
-from ..train.lanes import lane_name
+from ..report.run_files import Predictions, Run, curve_of
 from ..train.run import spread
 from ..train.settings import RunSettings, flat
-from .records import Record, RecordError
+from .records import Record, RecordError, lane_name
 
 _OF_A_PART = ("lanes", "test", "val", "seconds", "device", "torch")  # the rest of a result is that of the task
 
@@ -96,10 +95,8 @@ def run_of(record: Record) -> Run:
     curves, tests = [], {}
     for lane in record.result["lanes"]:
         rows = [row for row in record.log if (row["seed"], row["fold"]) == (lane["seed"], lane["fold"])]
-        columns = {key: np.array([row[key] for row in rows], np.float64) for key in ("epoch", "loss", "val", "rate")}
-        name = lane_name(lane["seed"], lane["fold"])
-        seconds = float(rows[-1]["seconds"])
-        curves.append(Curve(name, lane["seed"], lane["fold"], **columns, seconds=seconds, best_epoch=lane["best_epoch"]))
+        name = lane_name(lane)
+        curves.append(curve_of(name, rows, float(rows[-1]["seconds"]), lane["best_epoch"]))
         if name in record.predictions and record.result.get("kind") != "multiclass":
             predicted = np.array(record.predictions[name], np.float64)
             there = ~np.isnan(predicted)

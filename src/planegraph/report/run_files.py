@@ -5,7 +5,7 @@ Nothing else is looked at: no dataset, no weights. What an unfinished run does n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -155,14 +155,16 @@ def _curves(folder: Path) -> list[Curve]:
         for record in read_log(path):
             lanes.setdefault(lane_name(record["seed"], record["fold"]), []).append(record)
         for k, (name, records) in enumerate(lanes.items()):
-            found.append(_curve(name, records, float(records[-1]["seconds"]) if k == 0 else 0.0))
+            last = records[-1]
+            found.append(curve_of(name, records, float(last["seconds"]) if k == 0 else 0.0, last["best_epoch"]))
     return sorted(found, key=lambda c: (c.seed, -1 if c.fold is None else c.fold))
 
 
-def _curve(name: str, records: list[dict[str, Any]], seconds: float) -> Curve:
+def curve_of(name: str, records: Sequence[Mapping[str, Any]], seconds: float, best_epoch: int | None) -> Curve:
+    """The curve of a lane from its rows of the log, one for each epoch."""
     columns = {key: np.array([r[key] for r in records], np.float64) for key in ("epoch", "loss", "val", "rate")}  # None is NaN
     last = records[-1]
-    return Curve(name, last["seed"], last["fold"], **columns, seconds=seconds, best_epoch=last["best_epoch"])
+    return Curve(name, last["seed"], last["fold"], **columns, seconds=seconds, best_epoch=best_epoch)
 
 
 def _tests(folder: Path) -> dict[str, Predictions]:

@@ -182,11 +182,7 @@ class RunSettings:
 
 def load_settings(path: str | PathLike[str]) -> RunSettings:
     """The settings in a YAML file."""
-    values = read_yaml(path)
-    try:
-        return RunSettings.from_dict(values)
-    except SettingsError as error:
-        raise SettingsError(f"{path}: {error}") from None
+    return _settings_of(read_yaml(path), path)
 
 
 def read_yaml(path: str | PathLike[str]) -> Any:
@@ -210,11 +206,15 @@ def save_run_settings(settings: RunSettings, folder: Path) -> None:
 
 def load_run_settings(folder: str | PathLike[str]) -> RunSettings:
     """The settings of the run in a folder; SettingsError if they are damaged."""
-    values = read_run_settings(folder)
+    return _settings_of(read_run_settings(folder), Path(folder) / _FILE)
+
+
+def _settings_of(values: Any, path: str | PathLike[str]) -> RunSettings:
+    """What a file holds as settings; SettingsError, which names it, if they are wrong."""
     try:
         return RunSettings.from_dict(values)
     except SettingsError as error:
-        raise SettingsError(f"{Path(folder) / _FILE}: {error}") from None
+        raise SettingsError(f"{path}: {error}") from None
 
 
 def read_run_settings(folder: str | PathLike[str]) -> Any:
