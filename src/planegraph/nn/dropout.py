@@ -33,7 +33,7 @@ def set_share(module: nn.Module, share: int) -> None:
 
 
 class Dropout(nn.Module):
-    """In training each value becomes 0 with probability ``p``, and is divided by 1 - p otherwise; then ``plus`` is added, if given.
+    """In training each value becomes 0 with probability ``p``, and is divided by 1 - p otherwise.
 
     >>> torch.manual_seed(0); drop = Dropout(0.5)
     <torch._C.Generator object at ...>
@@ -53,20 +53,20 @@ class Dropout(nn.Module):
         self.seed.copy_(torch.randint(0, _WORD, self.seed.shape))
         self.count.zero_()
 
-    def forward(self, x: Tensor, plus: Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor) -> Tensor:
         if not self.training:
-            return x if plus is None else plus + x
+            return x
         threshold, factor = int(self.p * 2**32), 1 / (1 - self.p)
         if triton_dropout is not None and triton_dropout.can_drop(x):
             key = triton_dropout.next_key(self.seed, self.count, _COUNT, _SHARE * self.share)
-            return triton_dropout.dropped(x, plus, key, threshold, factor)
+            return triton_dropout.dropped(x, key, threshold, factor)
         with torch.no_grad():
             self.count += 1
             key = mix(torch.add(self.seed, self.count, alpha=_COUNT) + _SHARE * self.share)
             places = torch.arange(x.shape[-2] * x.shape[-1], device=x.device).view(x.shape[-2:])
             drawn = mix(places * _PLACE + key[..., None, None])
             factors = torch.where(drawn >= threshold, factor, 0.0).to(x.dtype)
-        return x * factors if plus is None else plus + x * factors
+        return x * factors
 
     def extra_repr(self) -> str:
         return f"p={self.p}"

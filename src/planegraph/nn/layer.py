@@ -11,7 +11,7 @@ from .cut_enc import CutEnc
 from .ops.mlp import kept_dtype
 from .ops.shared import shared
 from .reset import reset_parts
-from .streams import Beside
+from .streams import beside, mark
 from .structure import Structure
 from .tri_enc import TriEnc
 from .update import Update
@@ -33,13 +33,17 @@ class PlanELayer(nn.Module):
         self.update = Update(config, replicas)
 
     def forward(self, h: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
-        h, h_walks, h_trees, *h_update = shared(h, h.dtype, *[self.kept_dtype(h)] * (2 + self.update.readers))
-        nodes = Beside(h.device, "terms of nodes")
-        h_spqr = self.tri_enc(h_walks, edges, s) if self.tri_enc else None
-        trees = Beside(h.device, "trees")
-        h_block = trees(lambda: self.bi_enc(h_spqr, s), h_spqr) if self.bi_enc else None
-        h_cut = trees(lambda: self.cut_enc(h_trees, h_block.value, s), h_trees) if self.cut_enc else None
-        return self.update(h_update, edges, h_spqr, h_block, h_cut, s, h if self.residual else None, nodes).to(h.dtype)
+        h, h_walks, h_trees, h_nodes = shared(h, h.dtype, *[self.kept_dtype(h)] * 3)
+        h_spqr = h_block = h_cut = None
+        with beside(h_walks, h_trees, edges):  # beside the terms of Update that need none of these
+            if self.tri_enc:
+                h_spqr = mark(self.tri_enc(h_walks, edges, s))
+            if self.bi_enc:
+                h_block = mark(self.bi_enc(h_spqr, s))
+            if self.cut_enc:
+                h_cut = mark(self.cut_enc(h_trees, h_block, s))
+        out = self.update(h_nodes, edges, h_spqr, h_block, h_cut, s)
+        return h + out if self.residual else out.to(h.dtype)
 
     def kept_dtype(self, h: Tensor) -> torch.dtype:
         """How representations like h are kept inside the layer."""

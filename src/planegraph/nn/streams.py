@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import torch
 from torch import Tensor
@@ -10,42 +11,40 @@ from torch import Tensor
 from .ops.aside import side_stream
 
 
-class Beside:
-    """Runs functions on a separate stream while a CUDA graph is captured, and at once otherwise. So do their gradients."""
+@contextmanager
+def beside(*reads: Tensor | None) -> Iterator[None]:
+    """While a CUDA graph is captured, runs what is inside on a second stream, beside what follows; so do its gradients.
 
-    def __init__(self, device: torch.device, purpose: str) -> None:
-        self.stream = side_stream(device, purpose)
-        self.begin = None if self.stream is None else torch.cuda.current_stream(device).record_event()
+    A result goes through :func:`mark` inside, and through :func:`made` where it is read outside.
 
-    def __call__(self, make: Callable[[], Tensor], *reads: Tensor | None) -> Later:
-        """What ``make`` gives. It runs behind what had been queued when this object was made, and may read nothing that came later.
-
-        Args:
-            reads: tensors that others made, and that may be gone before it has read them: their memory is kept for it.
-        """
-        if self.stream is None:
-            return Later(make(), None)
-        for tensor in reads:
-            if tensor is not None:
-                tensor.record_stream(self.stream)
-        self.stream.wait_event(self.begin)
-        with torch.cuda.stream(self.stream):
-            return Later(make(), self.stream)
-
-
-class Later:
-    """A tensor that a stream makes: ``value`` for what follows on that stream, :func:`made` for the current one."""
-
-    def __init__(self, value: Tensor, stream: torch.cuda.Stream | None) -> None:
-        self.value, self.event = value, None if stream is None else stream.record_event()
+    Args:
+        reads: tensors from outside that are read inside, the first of which tells the device. They may be gone before they have been read:
+            their memory is kept for the stream.
+    """
+    there = [tensor for tensor in reads if tensor is not None]
+    stream = side_stream(there[0].device, "beside")
+    if stream is None:
+        yield
+        return
+    stream.wait_stream(torch.cuda.current_stream(stream.device))
+    for tensor in there:
+        tensor.record_stream(stream)
+    with torch.cuda.stream(stream):
+        yield
 
 
-def made(x: Tensor | Later | None) -> Tensor | None:
-    """The tensor itself; the current stream waits for it."""
-    if not isinstance(x, Later):
-        return x
-    if x.event is not None:
-        current = torch.cuda.current_stream(x.value.device)
-        current.wait_event(x.event)
-        x.value.record_stream(current)
-    return x.value
+def mark(x: Tensor) -> Tensor:
+    """x itself; :func:`made` waits for what the current stream has queued up to here, and for nothing after it."""
+    if x.is_cuda and torch.cuda.is_current_stream_capturing():
+        x.made_by = torch.cuda.current_stream(x.device).record_event()
+    return x
+
+
+def made(x: Tensor) -> Tensor:
+    """x itself; the current stream waits until it is there."""
+    event = getattr(x, "made_by", None)
+    if event is not None:
+        current = torch.cuda.current_stream(x.device)
+        current.wait_event(event)
+        x.record_stream(current)
+    return x

@@ -23,7 +23,6 @@ class Structure:
     """What the layers need of a batch; see the properties."""
 
     def __init__(self, batch: PlanarBatch, pos_dim: int, dtype: torch.dtype) -> None:
-        batch.check()
         self.batch, self.layout, self.pos_dim, self.dtype = batch, batch.layout, pos_dim, dtype
         self.node_mask, self.dart_mask = batch.node_mask, batch.dart_mask
         self.walk_mask, self.spqr_mask = batch.walk_mask, batch.spqr_mask

@@ -10,16 +10,15 @@ all on the right at layer l - 1 but the encodings. With edge features the neighb
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from torch import Tensor, nn
 
 from .config import PlanEConfig
 from .dropout import make_dropout
 from .mlp import MLP, At, mlps
 from .ops.incidence import add_sums
+from .ops.shared import shared
 from .reset import reset_parts
-from .streams import Beside, Later, made
+from .streams import made
 from .structure import Structure
 
 
@@ -29,17 +28,10 @@ class Update(nn.Module):
     Terms that the config switches off are left out, with their maps. The sum over V is divided by ``config.graph_scale``, and g2, which
     sees a row per graph, has no norm: a batch has few graphs.
 
-    Args:
-        h: the representations of nodes; or the same for each of the ``readers``, so that gradients are added in one pass (ops/shared.py).
-        plus: is added to the result, as a residual layer wants it.
-        beside: where g1 and g2 run, which need no encoding.
-
     Shapes:
         h (N, hidden), edges (F, hidden) or None, h_spqr (C, hidden), h_block (B, hidden), h_cut (K, hidden) -> (N, hidden); an encoding may
         be None if its term is off.
     """
-
-    readers = 5
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
@@ -55,34 +47,23 @@ class Update(nn.Module):
         self.dropout = make_dropout(config.dropout, replicas)
 
     def forward(
-        self,
-        h: Tensor | Sequence[Tensor],
-        edges: Tensor | None,
-        h_spqr: Tensor | None,
-        h_block: Tensor | Later | None,
-        h_cut: Tensor | Later | None,
-        s: Structure,
-        plus: Tensor | None = None,
-        beside: Beside | None = None,
+        self, h: Tensor, edges: Tensor | None, h_spqr: Tensor | None, h_block: Tensor | None, h_cut: Tensor | None, s: Structure
     ) -> Tensor:
-        h_u, h_v, h_all, h_u3, h_u4 = [h] * self.readers if isinstance(h, Tensor) else h
-        beside = Beside(h_u.device, "terms of nodes") if beside is None else beside
-        real = s.node_mask
-        g1 = beside(lambda: self.g1(self.with_neighbours(h_u, h_v, edges, s), mask=real), h_u, h_v, edges) if self.g1 else None
-        g2 = beside(lambda: self.g2(s.node_graph.transposed @ h_all / self.graph_scale), h_all) if self.g2 else None
-        g3 = self.g3(add_sums(h_u3, s.node_spqr, h_spqr), mask=real) if self.g3 else None
-        g4 = self.g4(add_sums(h_u4, s.node_block, made(h_block)), mask=real) if self.g4 else None
-        terms = (
-            made(g1),
-            At(made(g2), s.node_graph) if self.g2 else None,
-            g3,
-            g4,
-            At(made(h_cut), s.node_cut) if self.cut else None,
-        )
-        out = self.f(*(term for term in terms if term is not None), mask=real)
-        if self.dropout is not None:
-            return self.dropout(out, plus)
-        return out if plus is None else plus + out
+        # h for each of its readers, whose gradients are then added in one pass
+        h_u, h_v, h_all, h_u3, h_u4 = shared(h, *[h.dtype] * 5)
+        terms, real = [], s.node_mask
+        if self.g1:
+            terms.append(self.g1(self.with_neighbours(h_u, h_v, edges, s), mask=real))
+        if self.g2:
+            terms.append(At(self.g2(s.node_graph.transposed @ h_all / self.graph_scale), s.node_graph))
+        if self.g3:
+            terms.append(self.g3(add_sums(h_u3, s.node_spqr, made(h_spqr)), mask=real))
+        if self.g4:
+            terms.append(self.g4(add_sums(h_u4, s.node_block, made(h_block)), mask=real))
+        if self.cut:
+            terms.append(At(made(h_cut), s.node_cut))
+        out = self.f(*terms, mask=real)
+        return out if self.dropout is None else self.dropout(out)
 
     def with_neighbours(self, h_u: Tensor, h_v: Tensor, edges: Tensor | None, s: Structure) -> Tensor:
         """h_u plus the sum over its neighbours v."""

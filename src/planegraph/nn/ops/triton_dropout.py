@@ -33,14 +33,12 @@ def _key_kernel(seed, count, key, number, share, STEP: tl.constexpr, BLOCK: tl.c
 
 
 @triton.jit
-def _drop_kernel(x, plus, key, out, size, key_replica, threshold, factor, HAS_PLUS: tl.constexpr, BLOCK: tl.constexpr):
+def _drop_kernel(x, key, out, size, key_replica, threshold, factor, BLOCK: tl.constexpr):
     replica = tl.program_id(1).to(tl.int64)
     place = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     inside = place < size
     word = _mix(tl.load(key + replica * key_replica) + place.to(tl.int64) * 0x9E3779B1)
     value = tl.load(x + replica * size + place, mask=inside, other=0.0) * tl.where(word >= threshold, factor, 0.0)
-    if HAS_PLUS:
-        value += tl.load(plus + replica * size + place, mask=inside, other=0.0)
     tl.store(out + replica * size + place, value, mask=inside)
 
 
@@ -57,32 +55,27 @@ def next_key(seed: Tensor, count: Tensor, step: int, share: int) -> Tensor:
     return key
 
 
-def dropped(x: Tensor, plus: Tensor | None, key: Tensor, threshold: int, factor: float) -> Tensor:
-    """Each value of x (..., rows, width) times 0 or ``factor``, added to ``plus``."""
-    return _Dropped.apply(x, plus, key, threshold, factor, x.dtype if plus is None else plus.dtype)
+def dropped(x: Tensor, key: Tensor, threshold: int, factor: float) -> Tensor:
+    """Each value of x (..., rows, width) times 0 or ``factor``."""
+    return _Dropped.apply(x, key, threshold, factor)
 
 
 class _Dropped(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, x: Tensor, plus: Tensor | None, key: Tensor, threshold: int, factor: float, dtype: torch.dtype) -> Tensor:
+    def forward(ctx: Any, x: Tensor, key: Tensor, threshold: int, factor: float) -> Tensor:
         ctx.save_for_backward(key)
-        ctx.numbers, ctx.dtype = (threshold, factor), x.dtype
-        return _drop(x, plus, key, threshold, factor, dtype)
+        ctx.numbers = (threshold, factor)
+        return _drop(x.contiguous(), key, threshold, factor)
 
     @staticmethod
-    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
-        of_x = _Dropped.apply(gradient, None, *ctx.saved_tensors, *ctx.numbers, ctx.dtype)
-        return of_x, gradient if ctx.needs_input_grad[1] else None, None, None, None, None
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None, None]:
+        return _Dropped.apply(gradient, *ctx.saved_tensors, *ctx.numbers), None, None, None
 
 
-def _drop(x: Tensor, plus: Tensor | None, key: Tensor, threshold: int, factor: float, dtype: torch.dtype) -> Tensor:
-    x, plus = x.contiguous(), None if plus is None else plus.contiguous()
-    out, size = torch.empty_like(x, dtype=dtype), x.shape[-2] * x.shape[-1]
+def _drop(x: Tensor, key: Tensor, threshold: int, factor: float) -> Tensor:
+    out, size = torch.empty_like(x), x.shape[-2] * x.shape[-1]
     if x.numel():
         with on_device(x):
             grid = (triton.cdiv(size, _BLOCK), x.numel() // size)
-            _drop_kernel[grid](
-                x, x if plus is None else plus, key, out, size, replica_stride(key, 0), threshold, factor, HAS_PLUS=plus is not None,
-                BLOCK=_BLOCK,
-            )  # fmt: skip
+            _drop_kernel[grid](x, key, out, size, replica_stride(key, 0), threshold, factor, BLOCK=_BLOCK)
     return out
