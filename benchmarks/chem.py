@@ -250,9 +250,12 @@ def tool_version(tool: str) -> str:
     package = "scikit-learn" if tool == "forest" else tool.split("-")[0]
     if package != "planegraph":
         return f"{package} {version(package)}"
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    commit = subprocess.run(command, text=True, capture_output=True).stdout.strip()
-    return f"planegraph {version(package)} {commit or os.environ.get('PLANEGRAPH_COMMIT', '')[:7]}".strip()
+    root = Path(__file__).parents[1]
+    git = partial(subprocess.run, cwd=root, text=True, capture_output=True)
+    commit = git(["git", "describe", "--always"]).stdout.strip()
+    changed = git(["git", "status", "--porcelain", "--", "src", "cpp"]).stdout  # not the file of results, which grows
+    commit = f"{commit}-dirty" if changed else commit or os.environ.get("PLANEGRAPH_COMMIT", "")[:7]
+    return f"planegraph {version(package)} {commit}".strip()
 
 
 def processor() -> str:
