@@ -61,10 +61,10 @@ def mlp(
     if fused:
         return triton_mlp.mlp(dense, tables, first_norm, last, last_norm, mask, into, plus)
     x = _first(dense, tables, first[0].bias)
-    x = torch.relu(x) if first_norm is None else first_norm(x, mask)
+    x = torch.relu_(x) if first_norm is None else first_norm(x, mask)  # in place: no one else has x
     x = linear(x if dropout is None else dropout(x), last.weight, last.bias)
     if ends:
-        x = torch.relu(x) if last_norm is None else last_norm(x, mask)
+        x = torch.relu_(x) if last_norm is None else last_norm(x, mask)
     return x if into is None else add_sums(plus, into, x)
 
 
