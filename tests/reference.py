@@ -1,7 +1,7 @@
 """A naive decomposition in plain Python, to compare with: blocks from networkx, SPQR trees by trying every pair of nodes.
 
 It splits at separation pairs until nothing splits, then merges neighbouring cycles and bonds. The tables it returns keep every promise
-of DESIGN section 3 but one: of equally shaped walks it takes any, so they are right but not canonical. Cost: about O(n^2) per split.
+of docs/design.md but one: of equally shaped walks it takes any, so they are right but not canonical. Cost: about O(n^2) per split.
 """
 
 from __future__ import annotations

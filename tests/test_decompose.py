@@ -1,4 +1,4 @@
-"""Decompositions: every promise of DESIGN section 3, on every family; the same whatever the numbering; against networkx and brute force."""
+"""Decompositions: every promise of docs/design.md, on every family; the same whatever the numbering; against networkx and brute force."""
 
 from __future__ import annotations
 

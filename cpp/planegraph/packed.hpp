@@ -1,4 +1,4 @@
-// The packed result of decomposing many graphs: flat arrays plus offsets (DESIGN section 4).
+// The packed result of decomposing many graphs: flat arrays plus offsets (docs/arrays.md).
 //
 // Every id is local to its graph: graph g owns rows ptr[g] .. ptr[g + 1] of a table, and ids count from 0 within that range.
 // Rows are in canonical order: SPQR nodes, blocks and cut nodes stand in the order in which the canonical labelling meets them,

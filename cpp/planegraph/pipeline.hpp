@@ -1,4 +1,4 @@
-// All steps of DESIGN section 1 for one graph after the other, with working memory that is reused.
+// All steps of docs/design.md for one graph after the other, with working memory that is reused.
 #pragma once
 
 #include "batch.hpp"

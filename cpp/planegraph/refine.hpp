@@ -3,7 +3,7 @@
 // States are (dart, orientation): state 2k is the k-th dart in the embedding, 2k + 1 the same dart in its mirror image. The moves are
 // "next around the node" and "reverse". `Refiner::classes` refines the partition of states until each move maps classes into
 // classes, in the manner of Hopcroft's automaton minimisation. With node degree and face size among the initial colours two states are
-// in one class exactly when an automorphism of the coloured map takes one to the other (DESIGN section 2), so one walk from any state of
+// in one class exactly when an automorphism of the coloured map takes one to the other (docs/design.md says why), so one walk from any state of
 // a canonically chosen class is enough.
 //
 // Often a rare class is visible long before the partition is stable. Three stages, each decided by invariant counts only:

@@ -1,4 +1,5 @@
-// Canonical codes bottom-up, and with them the choice of every canonical walk (DESIGN section 2).
+// Canonical codes bottom-up, and with them the choice of every canonical walk: KHC (Kukluk, Holder and Cook, 2004), whose TriCode codes a
+// rigid component and whose BiCode a block, with ranks instead of nested codes (docs/design.md).
 //
 // Blocks are handled by height in the block-cut tree, and the SPQR nodes of all blocks of one height together by height in their SPQR trees,
 // so that all subtrees of one height are ranked against each other: a rank is an integer that stands for the whole subtree.

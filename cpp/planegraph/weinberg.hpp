@@ -1,4 +1,5 @@
-// Weinberg's walk of an embedded rigid skeleton: a closed walk that uses every edge once in each direction.
+// Weinberg's walk of an embedded rigid skeleton ("A simple and efficient algorithm for determining isomorphism of planar triply connected
+// graphs", 1966): a closed walk that uses every edge once in each direction. Its code is KHC's TriCode.
 //
 // On reaching a new node it continues with the next dart of the rotation; on reaching an old node by a new edge it turns back at
 // once; on reaching an old node by an old edge it continues with the next dart that is still unused. A walk is fixed by its first dart and by

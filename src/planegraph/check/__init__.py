@@ -1,4 +1,4 @@
-"""Verify everything that a decomposition promises (DESIGN section 3), with code simpler than what produced it.
+"""Verify everything that a decomposition promises with code simpler than what produced it (docs/design.md lists the promises).
 
 ``check_decomposition(d)`` reads nothing but the graph and the tables, rebuilds each skeleton from its walk and tests, in this order:
 shapes; skeletons and walks (kappa, positions, Weinberg's rule); real edges (each in one skeleton); virtual edges (pairs with equal
@@ -25,7 +25,7 @@ __all__ = ["TABLES", "DecompositionError", "check_decomposition", "check_tables"
 
 
 def check_decomposition(d: Any) -> None:
-    """Raise :class:`DecompositionError` unless ``d`` keeps every promise of DESIGN section 3.
+    """Raise :class:`DecompositionError` unless ``d`` keeps every promise.
 
     >>> import planegraph as pg
     >>> check_decomposition(pg.decompose(pg.Graph(3, [(0, 1), (1, 2), (2, 0)])))
