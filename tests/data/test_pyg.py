@@ -167,6 +167,35 @@ def test_the_result_is_kept_until_something_changes() -> None:
     assert_same_batch(planar_batch(moved), third)
 
 
+def test_what_gradients_go_through_is_made_for_each_pass() -> None:
+    """The second backward() found its graph freed, and a pass without gradients left one that had none."""
+    batch = Batch.from_data_list(planar_samples(floats=True))
+    with torch.no_grad():
+        planar_batch(batch)
+    batch.edge_attr.requires_grad_()
+    with torch.no_grad():
+        planar_batch(batch)
+    planar_batch(batch).edge_attr.square().sum().backward()
+    first = batch.edge_attr.grad.clone()
+    planar_batch(batch).edge_attr.square().sum().backward()
+    assert first.abs().max() > 0
+    assert torch.equal(batch.edge_attr.grad, 2 * first)
+    assert bare_batch(batch) is bare_batch(batch)  # through which no gradient goes
+
+
+def test_evaluation_before_training() -> None:
+    """What is made in inference mode serves a pass with gradients, too."""
+    batch = Batch.from_data_list(planar_samples(floats=True))
+    with torch.inference_mode():
+        first, bare = planar_batch(batch), bare_batch(batch)
+    assert planar_batch(batch) is first
+    assert bare_batch(batch) is bare
+    weight = torch.ones(batch.edge_attr.shape[1], requires_grad=True)
+    (first.edge_attr * weight).sum().backward()  # saves the features
+    (batch.edge_attr * weight).index_select(0, bare.columns).sum().backward()  # saves the columns
+    assert weight.grad.isfinite().all()
+
+
 def test_types_of_features_are_those_of_a_packed_dataset() -> None:
     for dtype in (torch.float64, torch.float16, torch.bfloat16, torch.bool, torch.uint8, torch.int32):
         data = as_pyg(pg.families.path(3))

@@ -159,7 +159,7 @@ def planar_batch(data: Any) -> PlanarBatch:
     """The PlanarBatch of a ``PlanarData`` or of a PyG ``Batch`` of them, on the same device.
 
     Index arrays are built on the CPU, whatever the device. The result is kept on the object and used again as long as its tensors
-    stay the same ones, so that several layers may ask for it.
+    stay the same ones and none requires a gradient, so that several layers may ask for it.
 
     ``y`` is that of ``data`` if it is a tensor with exactly one row per graph, as PyG makes of scalars and of shape (1, ...); any other
     (targets of nodes, several targets of a graph in one axis, lists) is left out: ``y`` is None, and yours to read from ``data.y``.
@@ -208,12 +208,19 @@ def _expect_planar(data: Any) -> None:
 
 
 def _kept(data: PlanarData, where: str, names: Iterable[str], make: Callable[[PlanarData], _Made]) -> _Made:
-    """What was made before, if the tensors of these names are still the same; or what is made now."""
+    """What was made before, if the tensors of these names are still the same; or what is made now.
+
+    What gradients go through is made anew for each pass: backward() frees the way to it, and a pass without gradients has none. Anything
+    else is made outside of inference mode, so that a pass with gradients can use it again.
+    """
     state = _state(data, names)
+    if any(value.requires_grad for value, _ in state.values()):
+        return make(data)
     kept = data.__dict__.get(where)
     if kept is not None and _unchanged(kept[0], state):
         return kept[1]
-    result = make(data)
+    with torch.inference_mode(False):
+        result = make(data)
     data.__dict__[where] = (state, result)
     return result
 
