@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+from torch.utils.checkpoint import checkpoint
 
+from planegraph import families
+from planegraph.data import PackedDataset
+from planegraph.nn import PlanEConv
 from planegraph.nn.dropout import Dropout, mix, set_share
 
 
@@ -87,6 +91,21 @@ def test_the_gradient_is_dropped_alike():
     out = drop(x)
     out.sum().backward()
     assert torch.equal(x.grad, out.detach())
+
+
+@pytest.mark.parametrize("reentrant", [False, True])
+def test_a_checkpoint_is_refused(reentrant):
+    """It computes the layer again for its gradient; the count has moved on, so other values would be dropped, silently."""
+    batch = PackedDataset.from_graphs([families.wheel(5), families.path(4)])[:]
+    x = torch.randn(batch.layout.num_nodes, 3, requires_grad=True)
+    conv = PlanEConv(3, 4, dropout=0.5)
+    with pytest.raises(RuntimeError, match=r"Dropout\(p=0.5\) is computed again inside backward\(\).*Set dropout to 0"):
+        checkpoint(conv, x, batch, use_reentrant=reentrant).sum().backward()
+    conv.eval()  # in training running averages would move twice, as those of PyTorch's norms
+    conv(x, batch).square().sum().backward()
+    expected, x.grad = x.grad, None
+    checkpoint(conv, x, batch, use_reentrant=reentrant).square().sum().backward()
+    torch.testing.assert_close(x.grad, expected)
 
 
 def test_mix_is_a_permutation_of_words():

@@ -56,6 +56,11 @@ class Dropout(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         if not self.training:
             return x
+        if torch._C._current_graph_task_id() != -1:
+            raise RuntimeError(
+                f"{self} is computed again inside backward(), as torch.utils.checkpoint does: it would drop other values than before, and "
+                "gradients would be wrong. Set dropout to 0 in what is checkpointed"
+            )
         threshold, factor = int(self.p * 2**32), 1 / (1 - self.p)
         if triton_dropout is not None and triton_dropout.can_drop(x):
             key = triton_dropout.next_key(self.seed, self.count, _COUNT, _SHARE * self.share)
