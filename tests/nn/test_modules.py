@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 
+import planegraph as pg
+from planegraph.data import PackedDataset
 from planegraph.nn import (
     GCN,
     GIN,
@@ -86,6 +89,27 @@ def test_reprs_are_one_line(name):
     assert "\n" not in text
     assert text.startswith(name)
     assert text.endswith(")")
+
+
+@pytest.mark.parametrize("initialise", ["reset", "load"])
+def test_a_model_made_without_memory(initialise):
+    """On the meta device, then to_empty(): where the columns of categories begin is no weight, and must not stay empty."""
+    torch.manual_seed(0)
+    fresh = BasePlanE(CONFIG).eval()
+    with torch.device("meta"):
+        model = BasePlanE(CONFIG)
+    model = model.to_empty(device="cpu").eval()
+    with torch.no_grad():
+        for tensor in (*model.parameters(), *model.buffers()):
+            tensor.fill_(77)  # to_empty leaves anything
+    if initialise == "reset":
+        torch.manual_seed(0)
+        model.reset_parameters()
+    else:
+        model.load_state_dict(fresh.state_dict())
+    graphs = pg.GraphBatch.from_graphs([pg.families.cycle(4)])
+    batch = PackedDataset.from_arrays(graphs, x=np.array([[0, 0], [1, 1], [2, 0], [2, 1]]), edge_attr=np.ones((4, 2)))[:]
+    assert torch.equal(model(batch), fresh(batch))
 
 
 def test_every_module_can_be_reset():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import accumulate
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -126,9 +127,8 @@ class CategoricalEncoder(nn.Module):
         self.features, self.what = features, what
         lead = () if replicas is None else (replicas,)
         self.tables = nn.ParameterList(nn.Parameter(torch.empty(*lead, size, hidden)) for size in features.sizes)
+        self.starts = self._starts()
         self.reset_parameters()
-        starts = list(accumulate(features.sizes, initial=0))[:-1]
-        self.register_buffer("starts", torch.tensor(starts), persistent=False)
 
     def reset_parameters(self) -> None:
         """Normal; the sum over the columns has variance 1."""
@@ -145,6 +145,15 @@ class CategoricalEncoder(nn.Module):
             return F.embedding(where, table).sum(-2)
         replica = torch.arange(table.shape[0], device=table.device)[:, None, None]
         return F.embedding(where + replica * size, table.flatten(0, 1)).sum(-2)
+
+    def _starts(self) -> Tensor:
+        """Where the table of each column begins in all of them joined."""
+        return torch.tensor(list(accumulate(self.features.sizes, initial=0))[:-1], device=self.tables[0].device)
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
+        super()._apply(fn, recurse)
+        self.starts = self._starts()  # no buffer: to_empty() would leave it empty, and no saved model has it
+        return self
 
     def _where(self, values: Tensor | None, rows: int, locate: Callable[[int], str]) -> Tensor:
         """Rows of the joined tables."""
