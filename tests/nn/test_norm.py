@@ -230,6 +230,26 @@ def test_averages_of_other_types_and_layouts(x_dtype, running_dtype, apart):
         torch.testing.assert_close(getattr(norm, name).double(), getattr(wide, name), rtol=coarse, atol=coarse)
 
 
+def test_sums_and_squares_beyond_half_precision():
+    """float16 ends at 65,504: sums over these rows were infinite, gradients were no numbers, and evaluation gave relu(bias)."""
+    torch.manual_seed(0)
+    norm, wide = BatchNorm(3).half(), BatchNorm(3).double()
+    x = (300 + 3 * torch.randn(70_000, 3)).half().requires_grad_()
+    y = x.detach().double().requires_grad_()
+    for training in (True, False):
+        out, expected = norm.train(training)(x), wide.train(training)(y)
+        assert out.dtype == torch.float16
+        torch.testing.assert_close(out.double(), expected, rtol=0.01, atol=0.01)
+        for a, b in zip(
+            torch.autograd.grad(out.float().mean(), (x, norm.weight, norm.bias)),
+            torch.autograd.grad(expected.mean(), (y, wide.weight, wide.bias)),
+            strict=True,
+        ):
+            assert a.dtype == torch.float16
+            torch.testing.assert_close(a.double(), b, rtol=0.02, atol=1e-3)
+    assert norm.running_mean.dtype == torch.float16
+
+
 def test_columns_whose_rows_are_all_alike():
     """relu(bias) and no gradient, in evaluation as in training, however the values move; one such batch among others changes little."""
     norm = BatchNorm(3).double()

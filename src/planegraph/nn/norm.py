@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from .ops.norm_relu import EPS, Running, is_flat, norm_relu
+from .ops.norm_relu import EPS, Running, is_flat, norm_relu, widened
 
 
 class BatchNorm(nn.Module):
@@ -33,9 +33,9 @@ class BatchNorm(nn.Module):
     def forward(self, x: Tensor, mask: Tensor | None = None) -> Tensor:
         """relu(norm(x))."""
         if not self.training:
-            flat = is_flat(self.running_mean, self.running_var)
-            scale = self.weight * torch.rsqrt(self.running_var + EPS).masked_fill(flat, 0)
-            return torch.addcmul((self.bias - self.running_mean * scale).unsqueeze(-2), x, scale.unsqueeze(-2)).relu()
+            mean, variance = widened(self.running_mean), widened(self.running_var)
+            scale = self.weight * torch.rsqrt(variance + EPS).masked_fill(is_flat(mean, variance), 0)
+            return torch.addcmul((self.bias - mean * scale).unsqueeze(-2), widened(x), scale.unsqueeze(-2)).relu().to(x.dtype)
         return norm_relu(x, mask, self.weight, self.bias, Running(self.running_mean, self.running_var, self.momentum))
 
     def extra_repr(self) -> str:

@@ -56,8 +56,9 @@ def is_flat(mean: Tensor, variance: Tensor) -> Tensor:
 class _InTorch(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, mask: Tensor | None, weight: Tensor, bias: Tensor, running: Running) -> Tensor:
+        ctx.dtypes, x = (x.dtype, weight.dtype, bias.dtype), widened(x)
         real = None if mask is None else mask.unsqueeze(-1).to(x.dtype)
-        w, b = weight.unsqueeze(-2), bias.unsqueeze(-2)
+        w, b = widened(weight).unsqueeze(-2), widened(bias).unsqueeze(-2)
         n = x.new_full((*x.shape[:-2], 1, 1), float(x.shape[-2])) if real is None else real.sum(-2, keepdim=True)
         at_least_one = n.clamp(min=1)
         mean = _sum(x, real) / at_least_one  # sums by pairs of rows: a product with ones would round more
@@ -70,23 +71,31 @@ class _InTorch(torch.autograd.Function):
         mean, var, n = mean.squeeze(-2), var.squeeze(-2), n.squeeze(-1)
         unbiased = var * (n / (n - 1).clamp(min=1))
         untouched = (running.mean == 0) & (running.variance == 1)
-        always_flat = flat.squeeze(-2) & (is_flat(running.mean, running.variance) | untouched) & (n > 0)
+        was_flat = is_flat(widened(running.mean), widened(running.variance))
+        always_flat = flat.squeeze(-2) & (was_flat | untouched) & (n > 0)
         step = torch.full_like(mean, running.momentum).masked_fill_(always_flat, 1)
         for average, new, counts in ((running.mean, mean, n > 0), (running.variance, unbiased, (n > 1) | always_flat)):
             average += step * counts.to(new.dtype) * (new - average)
-        return out
+        return out.to(ctx.dtypes[0])
 
     @staticmethod
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
         c, out, real, w, s, n = ctx.saved_tensors
-        g = torch.ops.aten.threshold_backward(gradient, out, 0)
+        g = torch.ops.aten.threshold_backward(gradient.to(out.dtype), out, 0)
         if real is not None:
             g *= real
         total, along = g.sum(-2, keepdim=True), (g * c).sum(-2, keepdim=True)
         dx = torch.addcmul(g, c, along * (s * s / -n)).sub_(total / n).mul_(w * s)
         if real is not None:
             dx *= real
-        return dx, None, (s * along).squeeze(-2), total.squeeze(-2), None
+        gradients = (dx, (s * along).squeeze(-2), total.squeeze(-2))
+        dx, dw, db = (t.to(dtype) for t, dtype in zip(gradients, ctx.dtypes, strict=True))
+        return dx, None, dw, db, None
+
+
+def widened(x: Tensor) -> Tensor:
+    """In at least 32 bits: half precision ends at 65,504, which sums over the rows of a batch and squares of means exceed."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def _sum(x: Tensor, real: Tensor | None) -> Tensor:
