@@ -9,7 +9,7 @@ import torch
 import planegraph as pg
 from planegraph.data import PackedDataset, PlanarBatch
 from planegraph.errors import FormatError, InvalidGraphError, NotPlanarError
-from planegraph.nn import BasePlanE, BiEnc, Categorical, Continuous, CutEnc, PlanEConfig, PlanEConv, Structure, TriEnc, Update
+from planegraph.nn import GINE, BasePlanE, BiEnc, Categorical, Continuous, CutEnc, PlanEConfig, PlanEConv, Structure, TriEnc, Update
 
 torch.set_num_threads(1)
 
@@ -183,6 +183,13 @@ def test_replicas_are_counted(replicas):
     for make in (lambda: BasePlanE(PlanEConfig(hidden=4), replicas), lambda: PlanEConv(4, 4, replicas=replicas)):
         with pytest.raises(ValueError, match="replicas must be an integer, at least 1; found"):
             make()
+
+
+@pytest.mark.parametrize("settings", [16, {"hidden": 16}, None], ids=str)
+@pytest.mark.parametrize("cls", [BasePlanE, GINE])
+def test_settings_are_a_config(cls, settings):
+    with pytest.raises(TypeError, match=rf"{cls.__name__} needs its settings.*{cls.__name__}\.for_data\(dataset\); found"):
+        cls(settings, 32)
 
 
 def test_packed_without_the_features_that_are_read():

@@ -257,10 +257,21 @@ def test_features_of_the_batch_are_not_read():
 # ---- what is refused ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("widths", [(-1, 4), (4, 0), (4, -1), ((4, 4), 4), (4.0, 4), (4, 4, -1), (4, 4, 0), (True, 4)], ids=str)
+@pytest.mark.parametrize("widths", [(-1, 4), (4, 0), (4, -1), ([4], 4), (4.0, 4), (4, 4, -1), (4, 4, 0), (True, 4)], ids=str)
 def test_widths(widths):
     with pytest.raises(ValueError, match=r"must be an integer, at least 1: widths are not inferred"):
         PlanEConv(*widths)
+
+
+def test_there_is_no_pair_of_widths():
+    with pytest.raises(ValueError, match=r"in_channels must be an integer: graphs are undirected.*; found \(4, 4\)"):
+        PlanEConv((4, 4), 4)
+
+
+def test_widths_of_numpy():
+    conv = PlanEConv(np.int64(4), np.int32(6), np.int64(2))
+    assert repr(conv) == "PlanEConv(4, 6, edge_dim=2)"
+    assert {type(width) for width in (conv.in_channels, conv.out_channels, conv.edge_dim)} == {int}
 
 
 def test_settings():

@@ -92,9 +92,9 @@ class Baseline(GraphModel):
     reads_edges = False
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
+        super().__init__(config, replicas)
         if self.reads_edges and config.edge_features is None:
             raise ValueError(f"{type(self).__name__} reads edge features; the config has none. Use GIN")
-        super().__init__(config, replicas)
         self.layers = nn.ModuleList(self.layer(config, replicas) for _ in range(config.layers))
         self.dropout = make_dropout(config.dropout, replicas)
         self._add_readout()

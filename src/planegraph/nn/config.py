@@ -28,7 +28,7 @@ class Categorical:
         if isinstance(self.sizes, str) or not hasattr(self.sizes, "__iter__"):
             raise TypeError(f"Categorical needs a list with the size of each column, as in Categorical([28]); found {self.sizes!r}")
         object.__setattr__(self, "sizes", tuple(self.sizes))
-        if not self.sizes or not all(_is_count(size) for size in self.sizes):
+        if not self.sizes or not all(is_count(size) for size in self.sizes):
             raise ValueError(f"Categorical needs an integer of at least 1 for each column; found {self.sizes}")
         object.__setattr__(self, "sizes", tuple(map(int, self.sizes)))
 
@@ -45,7 +45,7 @@ class Continuous:
     width: int
 
     def __post_init__(self) -> None:
-        if not _is_count(self.width):
+        if not is_count(self.width):
             raise ValueError(f"Continuous needs a number of columns, at least 1; found {self.width!r}")
         object.__setattr__(self, "width", int(self.width))
 
@@ -137,7 +137,7 @@ class PlanEConfig:
         for name in ("hidden", "layers", "pos_dim", "outputs"):
             at_least_one(name, getattr(self, name))
             object.__setattr__(self, name, int(getattr(self, name)))  # numpy's integers, too
-        if not (_is_count(self.descriptors) or (self.descriptors == 0 and not isinstance(self.descriptors, bool))):
+        if not (is_count(self.descriptors) or (self.descriptors == 0 and not isinstance(self.descriptors, bool))):
             raise ValueError(f"descriptors must be an integer, at least 0; found {self.descriptors!r}")
         if self.units is not None:
             object.__setattr__(self, "units", _units(self.units, self.outputs))
@@ -238,7 +238,8 @@ def _units(units: Any, outputs: int) -> tuple[tuple[float, float], ...]:
     return pairs
 
 
-def _is_count(value: Any) -> bool:
+def is_count(value: Any) -> bool:
+    """Whether it is an integer, Python's or numpy's, and at least 1."""
     return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
 
 
@@ -248,5 +249,5 @@ def _is_number(value: Any) -> bool:
 
 def at_least_one(name: str, value: Any) -> None:
     """Raises ValueError unless the value is a count."""
-    if not _is_count(value):
+    if not is_count(value):
         raise ValueError(f"{name} must be an integer, at least 1; found {value!r}")

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from ..data.batch import PlanarBatch
 from ..errors import InvalidGraphError
-from .config import Continuous, Norm, PlanEConfig, at_least_one
+from .config import Continuous, Norm, PlanEConfig, at_least_one, is_count
 from .guards import check_batch, eager_in_full_precision
 from .layer import PlanELayer
 from .linear import Linear
@@ -105,10 +105,11 @@ class PlanEConv(nn.Module):
             biconnected=biconnected,
             cut=cut,
         )
-        self.in_channels, self.out_channels, self.edge_dim = in_channels, out_channels, edge_dim
+        self.in_channels, self.out_channels = int(in_channels), int(out_channels)  # numpy's integers, too
+        self.edge_dim = None if edge_dim is None else int(edge_dim)
         self.pos_dim, self.replicas = pos_dim, replicas
-        self.lin = None if in_channels == out_channels else Linear(in_channels, out_channels, replicas)
-        self.lin_edge = None if edge_dim is None else Linear(edge_dim, out_channels, replicas)
+        self.lin = None if self.in_channels == self.out_channels else Linear(self.in_channels, self.out_channels, replicas)
+        self.lin_edge = None if self.edge_dim is None else Linear(self.edge_dim, self.out_channels, replicas)
         self.layer = PlanELayer(config, replicas)
 
     def reset_parameters(self) -> None:
@@ -168,7 +169,11 @@ class PlanEConv(nn.Module):
 
 
 def _check_width(name: str, value: Any) -> None:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+    if isinstance(value, tuple):
+        raise ValueError(
+            f"{name} must be an integer: graphs are undirected, so there is no pair of source and target; found {value!r}"
+        )
+    if not is_count(value):
         raise ValueError(f"{name} must be an integer, at least 1: widths are not inferred from the first batch; found {value!r}")
 
 

@@ -50,6 +50,12 @@ class GraphModel(nn.Module):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
+        if not isinstance(config, PlanEConfig):
+            name = type(self).__name__
+            raise TypeError(
+                f"{name} needs its settings, as in {name}(PlanEConfig(hidden=64)), or a dataset, as in {name}.for_data(dataset); "
+                f"found {config!r:.80}. A layer by its widths is PlanEConv(16, 32)"
+            )
         if replicas is not None:
             at_least_one("replicas", replicas)
         self.config, self.replicas = config, replicas
