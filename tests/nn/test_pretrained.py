@@ -165,10 +165,10 @@ def test_a_small_file_that_describes_a_large_model_is_refused_at_once(tmp_path, 
         raise AssertionError("a model is built")
 
     monkeypatch.setattr(BasePlanE, "__init__", built)
-    began = time.perf_counter()
+    began = time.thread_time()
     with pytest.raises(FormatError, match=r"model\.safetensors .*: its settings need \d+ [a-z ]+ or more; the file can hold \d+"):
         BasePlanE.from_pretrained(tmp_path)
-    assert time.perf_counter() - began < 0.5
+    assert time.thread_time() - began < 0.5
 
 
 @pytest.mark.parametrize("cls", [BasePlanE, GIN, GINE, GCN])
