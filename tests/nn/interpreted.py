@@ -23,6 +23,7 @@ import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
 from planegraph.nn import GINE, BasePlanE, Categorical, Continuous, PlanEConfig, dropout, structure
 from planegraph.nn.mlp import MLP
+from planegraph.nn.norm import BatchNorm
 from planegraph.nn.ops import aside, incidence, linear, mlp, shared, tree, triton_tools
 from planegraph.nn.ops.aside import Aside
 from planegraph.nn.ops.incidence import Incidence, Rows, sum_rows
@@ -355,19 +356,19 @@ def test_equal_rows_kept_in_fewer_bits(monkeypatch):
 
 
 def test_what_the_kernels_do_not_take():
-    """Too wide, in evaluation, without norms or without rows: the plain operations."""
+    """Too wide, with a norm in evaluation, or without rows: the plain operations."""
     can_fuse = mlp.triton_mlp.can_fuse
     module = MLP(4, 4, "batch")
     norm, last = module.norms[0], module.last
     x, w = torch.zeros(5, 4), torch.zeros(4, 4)
-    assert can_fuse([(x, w)], [], norm, last, norm, True)
-    assert not can_fuse([(x.double(), w.double())], [], norm, last, norm, True)
-    assert not can_fuse([(x[:0], w)], [], norm, last, norm, True)
-    assert not can_fuse([(x, w)], [], None, last, None, True)
-    assert not can_fuse([(torch.zeros(5, 129), torch.zeros(4, 129))], [], norm, last, norm, True)
-    assert not can_fuse([(x, w)], [], norm, MLP(4, 129, "batch", hidden=4).last, norm, True)
-    assert not can_fuse([(x, w)] * 4, [], norm, last, norm, True)
-    assert not can_fuse([(x, w)], [], norm.eval(), last, norm, True)
+    assert can_fuse([(x, w)], [], [norm, norm], last)
+    assert not can_fuse([(x.double(), w.double())], [], [norm, norm], last)
+    assert not can_fuse([(x[:0], w)], [], [norm, norm], last)
+    assert not can_fuse([(torch.zeros(5, 129), torch.zeros(4, 129))], [], [norm, norm], last)
+    assert not can_fuse([(x, w)], [], [norm, norm], MLP(4, 129, "batch", hidden=4).last)
+    assert not can_fuse([(x, w)] * 4, [], [norm, norm], last)
+    assert not can_fuse([(x, w)], [], [norm, BatchNorm(4).eval()], last)
+    assert not can_fuse([(x, w)], [], [norm.eval(), BatchNorm(4)], last)
     assert not tree.triton_tree.can_fuse(torch.zeros(5, 129))
     assert not tree.triton_tree.can_fuse(torch.zeros(5, 4, dtype=torch.float64))
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import torch
 from torch import Tensor, nn
 
 from .config import Norm, PlanEConfig
 from .dropout import make_dropout
 from .linear import Linear
 from .norm import BatchNorm
-from .ops.incidence import Incidence
+from .ops.incidence import Incidence, add_sums
 from .ops.linear import linear
-from .ops.mlp import At, mlp
+from .ops.mlp import At, fused_mlp, map_parts
 from .ops.tree import Bounds, Maps, Tree
 from .ops.tree import bottom_up as tree_bottom_up
 from .reset import reset_parts
@@ -69,8 +70,18 @@ class MLP(nn.Module):
 
         With ``into`` its sums over segments, added to ``plus`` if that is given.
         """
-        norms = [*self.norms, None, None][:2]
-        return mlp(parts, self.first, norms[0], self.last, norms[1], self.ends, self.dropout, mask, into, plus)
+        weights = [part.weight for part in self.first]
+        fused = None if self.dropout else fused_mlp(parts, weights, self.norms, self.last, mask, into, plus)
+        if fused is not None:
+            return fused
+        x = self.norm_relu(0, map_parts(parts, weights, self.first[0].bias), mask)
+        x = self.last(x if self.dropout is None else self.dropout(x))
+        x = self.norm_relu(1, x, mask) if self.ends else x
+        return x if into is None else add_sums(None if plus is None else plus.to(x.dtype), into, x)
+
+    def norm_relu(self, k: int, x: Tensor, mask: Tensor | None) -> Tensor:
+        """The ReLU after the norm of the k-th map, if it has one; without, in place, as nothing else reads x."""
+        return self.norms[k](x, mask) if self.norms else torch.relu_(x)
 
     @property
     def maps(self) -> Maps:
@@ -83,7 +94,9 @@ class MLP(nn.Module):
 
     def __repr__(self) -> str:
         inputs = " + ".join(str(part.inputs) for part in self.first)
-        return f"MLP({inputs}, {self.last.outputs}{', batch norm' if len(self.norms) else ''}{'' if self.ends else ', linear at the end'})"
+        return (
+            f"MLP({inputs}, {self.last.outputs}{', batch norm' if self.norms else ''}{'' if self.ends else ', linear at the end'})"
+        )
 
 
 def bottom_up(

@@ -1,4 +1,4 @@
-r"""MLP( x_1 \| x_2 \| ... ) of rows whose parts live elsewhere, and sums of it over segments of rows.
+r"""Linear maps and MLPs of a concatenation x_1 \| x_2 \| ... of parts that live elsewhere.
 
 A linear map of a concatenation is a sum of linear maps of its parts, so each part is mapped where it lives (nodes, edges) and only then
 taken to the rows: there are several times more walk entries than nodes. The function is the same; only rounding differs.
@@ -16,7 +16,6 @@ from .incidence import Incidence, add_sums
 from .linear import linear
 
 if TYPE_CHECKING:
-    from ..dropout import Dropout
     from ..linear import Linear
     from ..norm import BatchNorm
 
@@ -33,54 +32,49 @@ class At(NamedTuple):
     incidence: Incidence
 
 
-def mlp(
+def map_parts(parts: Sequence[Tensor | At], weights: Sequence[Tensor], bias: Tensor | None) -> Tensor:
+    """A linear map of the concatenation of the parts, row by row: the sum of the maps of the parts, each taken where it lives."""
+    dense, tables = _split(parts, weights)
+    x = None
+    for part, weight in dense:
+        y = linear(part.to(weight.dtype), weight, bias if x is None else None)
+        x = y if x is None else x + y
+    if x is None and bias is not None:
+        x = bias.unsqueeze(-2).expand(*bias.shape[:-1], tables[0][0].incidence.rows.count, bias.shape[-1])
+    for part, weight in tables:
+        x = add_sums(x, part.incidence, linear(part.x.to(weight.dtype), weight))
+    return x
+
+
+def fused_mlp(
     parts: Sequence[Tensor | At],
-    first: Sequence[Linear],
-    first_norm: BatchNorm | None,
+    weights: Sequence[Tensor],
+    norms: Sequence[BatchNorm],
     last: Linear,
-    last_norm: BatchNorm | None,
-    ends: bool,
-    dropout: Dropout | None,
     mask: Tensor | None,
     into: Incidence | None,
     plus: Tensor | None,
-) -> Tensor:
-    """See :class:`planegraph.nn.mlp.MLP`."""
-    for part in parts:
-        if isinstance(part, At):
-            part.incidence.check(part.x)
-    pairs = list(zip(parts, first, strict=True))
-    dense = [(part, map.weight) for part, map in pairs if isinstance(part, Tensor)]
-    tables = [(part, map.weight) for part, map in pairs if isinstance(part, At)]
-    fused = dropout is None and triton_mlp is not None and triton_mlp.can_fuse(dense, tables, first_norm, last, last_norm, ends)
-    if not fused:
-        dense = [(x.to(weight.dtype), weight) for x, weight in dense]
-        tables = [(At(x.to(weight.dtype), incidence), weight) for (x, incidence), weight in tables]
-        plus = None if plus is None else plus.to(last.weight.dtype)
-    tables = [At(linear(x, weight), incidence) for (x, incidence), weight in tables]
-    if fused:
-        return triton_mlp.mlp(dense, tables, first_norm, last, last_norm, mask, into, plus)
-    x = _first(dense, tables, first[0].bias)
-    x = torch.relu_(x) if first_norm is None else first_norm(x, mask)  # in place: no one else has x
-    x = linear(x if dropout is None else dropout(x), last.weight, last.bias)
-    if ends:
-        x = torch.relu_(x) if last_norm is None else last_norm(x, mask)
-    return x if into is None else add_sums(plus, into, x)
+) -> Tensor | None:
+    """The whole MLP by the kernels for CUDA, as :class:`planegraph.nn.mlp.MLP` has it; None where they do not take it."""
+    if triton_mlp is None or not norms:
+        return None
+    dense, tables = _split(parts, weights)
+    if not triton_mlp.can_fuse(dense, tables, norms, last):
+        return None
+    tables = [At(linear(part.x, weight), part.incidence) for part, weight in tables]
+    return triton_mlp.mlp(dense, tables, norms[0], last, norms[1] if len(norms) > 1 else None, mask, into, plus)
+
+
+def _split(parts: Sequence[Tensor | At], weights: Sequence[Tensor]) -> tuple[list[tuple[Tensor, Tensor]], list[tuple[At, Tensor]]]:
+    """Parts with a row for each row of the concatenation, and parts in other tables, which are checked; each with its weight."""
+    pairs = list(zip(parts, weights, strict=True))
+    dense = [(part, weight) for part, weight in pairs if not isinstance(part, At)]
+    tables = [(part, weight) for part, weight in pairs if isinstance(part, At)]
+    for part, _ in tables:
+        part.incidence.check(part.x)
+    return dense, tables
 
 
 def kept_dtype(x: Tensor) -> torch.dtype:
     """How representations like x are kept between MLPs with batch norms in training: with bf16 products as bf16, if kernels read them."""
     return x.dtype if triton_mlp is None else triton_mlp.kept_dtype(x)
-
-
-def _first(dense: Sequence[tuple[Tensor, Tensor]], tables: Sequence[At], bias: Tensor | None) -> Tensor:
-    """The value of the first linear map."""
-    x = None
-    for part, weight in dense:
-        y = linear(part, weight, bias if x is None else None)
-        x = y if x is None else x + y
-    if x is None and bias is not None:
-        x = bias.unsqueeze(-2).expand(*bias.shape[:-1], tables[0].incidence.rows.count, bias.shape[-1])
-    for table in tables:
-        x = add_sums(x, table.incidence, table.x)
-    return x

@@ -302,13 +302,11 @@ class _MLP(torch.autograd.Function):
 def can_fuse(
     dense: Sequence[tuple[Tensor, Tensor]],
     tables: Sequence[tuple[At, Tensor]],
-    norm: BatchNorm | None,
+    norms: Sequence[BatchNorm],
     last: Linear,
-    last_norm: BatchNorm | None,
-    ends: bool,
 ) -> bool:
     """Whether the kernels take these parts with their weights: batch norms in training, dtypes that they know, rows not too wide."""
-    if norm is None or not norm.training or (ends and last_norm is None):
+    if not all(norm.training for norm in norms):
         return False
     if len(dense) > _MOST_DENSE or len(tables) > _MOST_TABLES:
         return False
