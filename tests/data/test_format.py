@@ -22,7 +22,7 @@ pytest.importorskip("torch")
 from packed_samples import shapes, with_labels
 
 import planegraph as pg
-from planegraph.data import PackedDataset, PackedLoader, format
+from planegraph.data import PackedDataset, PackedLoader, format, temporary
 from planegraph.data.format import manifest_path, replace_files
 from planegraph.data.tables import NAMES
 from planegraph.datasets.packing import concatenate
@@ -493,7 +493,7 @@ def test_a_full_disk_leaves_the_old_file(saved: Path, monkeypatch: pytest.Monkey
     before = {p.name: p.read_bytes() for p in saved.parent.iterdir()}
     size = saved.stat().st_size
     room = [{"header": 100, "middle": size // 2, "seal": size - 1, "manifest": size + 100}[where]]
-    monkeypatch.setattr(format, "open", lambda path, mode: FullDisk(open(path, mode), room), raising=False)  # noqa: SIM115
+    monkeypatch.setattr(temporary, "open", lambda path, mode: FullDisk(open(path, mode), room), raising=False)  # noqa: SIM115
     with pytest.raises(OSError, match="No space left"):
         dataset().save(saved)
     assert {p.name: p.read_bytes() for p in saved.parent.iterdir()} == before

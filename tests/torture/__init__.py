@@ -17,7 +17,8 @@ PARTS = {
     "graphs": "planarity, codes and isomorphism against networkx and nauty",
     "processes": "fork, spawn, threads, daemon threads, exit",
     "texts": "hostile text through the command line",
-    # to come: kills (kill -9 while packing, training, saving), disks (full), bytes (flipped, in every kind of file),
-    # folders (two processes on one)
+    "kills": "kill -9 while packing, training, saving, resuming, predicting",
+    "disks": "full, broken and read-only disks, while the same is written",
+    # to come: bytes (flipped, in every kind of file), folders (two processes on one)
 }
 """The modules of this folder that are parts, and what each attacks."""

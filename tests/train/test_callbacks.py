@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+
 import pytest
 
 from planegraph.errors import PlanegraphError, PlanegraphWarning
@@ -105,6 +107,18 @@ def test_one_that_cannot_start_ends_the_run_before_it_begins(tmp_path):
     assert first.names == broken.names == ["on_start", "close"]
     assert [path.name for path in (tmp_path / "run").iterdir()] == [LOCK]
     train(regression(), small(), tmp_path / "run", device="cpu")  # the folder is free
+
+
+def test_a_full_disk_at_the_start_is_none_of_the_callbacks(tmp_path):
+    """The command then ends with exit code 3, as for all files; it was 2, for wrong usage."""
+
+    class Writes(Callback):
+        def on_start(self, run: RunInfo) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device", "some.csv")
+
+    with pytest.raises(OSError, match=r"No space left on device: 'some\.csv'") as found:
+        train(regression(), small(), tmp_path, callbacks=[Writes()], device="cpu")
+    assert found.value.errno == errno.ENOSPC
 
 
 def test_the_report_is_part_of_a_run(tmp_path):

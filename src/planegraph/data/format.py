@@ -12,9 +12,10 @@ The seal vouches for the header, and the header for every array, so any flipped 
 A copy of the manifest lies beside it as ``<file>.json`` for people and tools; :func:`open_packed` never looks at that.
 
 Writing goes to a temporary name in the same folder, then to the disk (fsync), then takes the file's name. A writer that dies leaves the
-old file or the new one, and perhaps a file ``.<name>.*.tmp`` that can be deleted. Opening costs O(graphs), plus one pass over the
-bytes (some GB/s) for the checksums. With ``verify=False`` that pass is over positions and depths alone, which must not exceed what the
-tables can hold, and :meth:`PackedFile.verify` can do the rest later; saving does.
+old file or the new one, and perhaps a file ``.<name>.*.tmp``, which the next writer removes (temporary.py).
+
+Opening costs O(graphs), plus one pass over the bytes (some GB/s) for the checksums. With ``verify=False`` that pass is over positions and
+depths alone, which must not exceed what the tables can hold, and :meth:`PackedFile.verify` can do the rest later; saving does.
 
 A file of up to a mebibyte is read into memory, a larger one is mapped. Whoever truncates a file that is mapped, or overwrites it in place,
 ends the processes that read it (SIGBUS) or changes their data; writing as above, or any other renaming, leaves them the old file.
@@ -26,10 +27,9 @@ import json
 import math
 import mmap
 import os
-import secrets
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -42,6 +42,7 @@ from .checks import check_offsets, check_positions
 from .features import Features
 from .fingerprint import VERSION
 from .tables import NAMES, PackedTables
+from .temporary import take_name, temporary_file
 
 if TYPE_CHECKING:
     from .packed import PackedDataset
@@ -172,36 +173,30 @@ def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], An
     Args:
         contents: of each file: text, bytes, or a function that writes them. An OSError names the file that could not be written.
     """
-    temporary: dict[Path, Path] = {}
     contents = {Path(os.path.realpath(path)) if path.is_symlink() else path: content for path, content in contents.items()}
-    try:
+    written: dict[Path, IO[bytes]] = {}
+    with ExitStack() as temporary:
         for path, content in contents.items():
-            temporary[path] = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
-            try:
-                _write(temporary[path], content)
-            except OSError as error:
-                if error.errno is None or error.filename not in (None, str(temporary[path])):
-                    raise
-                raise OSError(error.errno, error.strerror, str(path)) from error
-        for path in contents:
-            os.replace(temporary[path], path)
-            del temporary[path]
-    finally:
-        for leftover in temporary.values():
-            with suppress(OSError):
-                leftover.unlink(missing_ok=True)
+            written[path] = temporary.enter_context(temporary_file(path))
+            _write(written[path], content, path)
+        for path, file in written.items():
+            take_name(file, path)
     for folder in {path.parent for path in contents}:
         _sync_folder(folder)
 
 
-def _write(path: Path, content: str | bytes | Callable[[IO[bytes]], Any]) -> None:
-    with open(path, "xb") as file:
+def _write(file: IO[bytes], content: str | bytes | Callable[[IO[bytes]], Any], path: Path) -> None:
+    try:
         if callable(content):
             content(file)
         else:
             file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
+    except OSError as error:
+        if error.errno is None or error.filename not in (None, file.name):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def metadata(data: bytes) -> dict[str, str]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
-import secrets
 import urllib.error
 import urllib.request
 import zipfile
@@ -18,7 +17,9 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import IO
 
+from ..data.temporary import take_name, temporary_file
 from ..errors import FormatError, PlanegraphError
 from .progress import Progress
 
@@ -79,21 +80,18 @@ def missing_message(dataset: str, missing: Sequence[RawFile], root: Path) -> str
 def _download(file: RawFile, root: Path, dataset: str) -> None:
     target = root / file.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
+    with temporary_file(target) as out:
         try:
-            _receive(file.url, temporary, target.name)
+            _receive(file.url, out, target.name)
         except MissingDataError as error:
             raise MissingDataError(f"{error}\n{missing_message(dataset, [file], root)}") from None
-        check_sum(file, temporary)
-        os.replace(temporary, target)
-    finally:
-        temporary.unlink(missing_ok=True)
+        check_sum(file, Path(out.name))
+        take_name(out, target)
 
 
-def _receive(url: str, path: Path, name: str) -> None:
+def _receive(url: str, out: IO[bytes], name: str) -> None:
     try:
-        with urllib.request.urlopen(url, timeout=60) as source, open(path, "xb") as out:
+        with urllib.request.urlopen(url, timeout=60) as source:
             size = source.headers.get("Content-Length")
             total = int(size) if size else None
             with Progress(f"downloading {name}", total, "bytes") as bar:

@@ -79,6 +79,8 @@ class Callbacks:
             except PlanegraphError:
                 raise
             except Exception as error:
+                if isinstance(error, OSError) and error.filename is not None:
+                    raise  # a full disk, say; it names the file
                 raise PlanegraphError(f"callback {_said(callback, error, 'on_start')}; nothing was trained") from error
 
     def epoch(self, records: Sequence[Record]) -> None:
