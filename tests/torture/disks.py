@@ -73,8 +73,8 @@ def _wrong_end(ended: Ended, whole: Undisturbed, folder: Path) -> str | None:
         return f"exit code {ended.code}, but {missing}" if missing and "warning: " not in ended.said else None
     if ended.code != 3:
         return f"exit code {ended.code}"
-    names = {path.name for place in (whole.before, whole.after) for path in place.rglob("*")} | {"standard output"}
-    if not any(name in ended.said for name in names):
+    names = {path.name for place in (whole.before, whole.after) for path in place.rglob("*")}
+    if whole.steps and not any(name in ended.said for name in names):
         return "its message names no file"
     return None
 

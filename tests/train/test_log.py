@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +24,17 @@ def test_resuming_drops_what_will_be_written_again(tmp_path):
     assert len(read_log(path)) == 6
     Log({None: path}, 2).write(records(3))
     assert [r["epoch"] for r in read_log(path)] == [1, 1, 2, 2, 3, 3]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+def test_a_full_disk_is_said_of_the_log(tmp_path):
+    """It was said of no file: a write that fails names none."""
+    path = tmp_path / "log.jsonl"
+    log = Log({None: path}, 0)
+    path.unlink()
+    path.symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"No space left on device: '.*log\.jsonl'"):
+        log.write(records(1))
 
 
 @pytest.mark.parametrize("field", [name for name in records(1)[0] if name != "target"])

@@ -186,15 +186,22 @@ def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], An
 
 
 def _write(file: IO[bytes], content: str | bytes | Callable[[IO[bytes]], Any], path: Path) -> None:
-    try:
+    with naming_file(path, file.name):
         if callable(content):
             content(file)
         else:
             file.write(content.encode() if isinstance(content, str) else content)
         file.flush()
         os.fsync(file.fileno())
+
+
+@contextmanager
+def naming_file(path: Path, alias: str | None = None) -> Iterator[None]:
+    """An OSError within that names no file, as that of a write to a full disk, or ``alias``, names this one."""
+    try:
+        yield
     except OSError as error:
-        if error.errno is None or error.filename not in (None, file.name):
+        if error.errno is None or error.filename not in (None, alias):
             raise
         raise OSError(error.errno, error.strerror, str(path)) from error
 

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..data.format import replace_files
+from ..data.format import naming_file, replace_files
 from ..errors import FormatError
 from ..sealed import sealed, unsealed
 
@@ -35,14 +35,14 @@ class Log:
         """The records of an epoch; ``target`` says into which file."""
         for target, path in self.paths.items():
             mine = [{k: v for k, v in r.items() if k != "target"} for r in records if r["target"] == target]
-            with open(path, "a", encoding="utf-8") as file:
+            with naming_file(path), open(path, "a", encoding="utf-8") as file:
                 file.write("".join(json.dumps(sealed(record)) + "\n" for record in mine))
 
     def sync(self) -> None:
         """Sees to it that what was written is on the disk: a checkpoint must not know of epochs that the log has lost."""
         for path in self.paths.values():
             if path.exists():
-                with open(path, "rb") as file:
+                with naming_file(path), open(path, "rb") as file:
                     os.fsync(file.fileno())
 
 

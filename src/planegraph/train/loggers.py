@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..data.format import replace_files
+from ..data.format import naming_file, replace_files
 from ..errors import FormatError, MissingDependencyError
 from ..sealed import json_text, read_json
 from .callbacks import Callback, RunInfo
@@ -40,7 +40,7 @@ class CSVLogger(Callback):
         replace_files({self.path: ",".join(self.columns) + "\n" + self._rows(run.records)})
 
     def on_epoch(self, records: Sequence[Record]) -> None:
-        with open(self.path, "a", encoding="utf-8", newline="") as file:
+        with naming_file(self.path), open(self.path, "a", encoding="utf-8", newline="") as file:
             file.write(self._rows(records))
 
     def _rows(self, records: Sequence[Record]) -> str:
