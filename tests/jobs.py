@@ -88,6 +88,12 @@ def _train(*options: str, settings: tuple[str, ...] = ("train.epochs=3",)) -> Ca
     return lambda: main([*command, "--set", *_SMALL, *settings])
 
 
+def _benchmark() -> int:
+    os.environ["PLANEGRAPH_CACHE"] = "packed"
+    command = ["train", "p3r", "--resume", "--quiet", "--device", "cpu", "--out", "run", "--set"]
+    return main([*command, *_SMALL, "train.batch_size=256", "train.epochs=2"])
+
+
 def _predict(command: str, out: str, count: int = 1) -> Callable[[], int]:
     def run() -> int:
         workers._PATIENCE = 0.0  # workers start after the first chunk
@@ -143,6 +149,7 @@ JOBS = {
     "one by one": Job(_train(*_PLAIN, "2", settings=("train.epochs=2", "train.together=false")), "tables"),
     "folds": Job(_train(*_PLAIN, "1", "--folds", "3"), "tables"),
     "baselines": Job(_train("--ensemble", "1"), "tables"),
+    "benchmark": Job(_benchmark),
     "sweep": Job(_train(*_PLAIN, "1", settings=("train.epochs=2", "train.lr=1e-3,2e-3")), "tables"),
     "report": Job(lambda: main(["report", "run", "--svg", "figures"]), "train"),
     "predict": Job(_predict("predict", "out.csv"), "train"),

@@ -48,6 +48,10 @@ def unsound(folder: Path, before: Path, after: Path) -> str | None:
     for path, found in now.items():
         if Path(path).name not in _BETWEEN and found not in (old.get(path), new.get(path)):
             return f"{path} is neither what it was nor what it should become"
+        if Path(path).name == "result.json" and "ensemble" in found and found.get("ensemble") == new[path]["ensemble"]:
+            beside = str(Path(path).with_name("predictions.csv"))
+            if now.get(beside) != new[beside]:
+                return f"{path} is complete, and {beside} is not that of the same run"
     lost = [path for path in old if path not in now and not _TAKEN_AWAY.fullmatch(Path(path).name)]
     return f"lost {', '.join(lost)}" if lost else None
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import errno
 import gzip
 import os
+import shutil
 import signal
 from dataclasses import dataclass
 
@@ -16,12 +18,15 @@ pytest.importorskip("rdkit")
 
 from planegraph import workers
 from planegraph.cli import main
+from planegraph.data import format
+from planegraph.data.temporary import take_name
 from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import WorkerError
 from planegraph.molecule_reader import MoleculeReader
 from planegraph.predict import Predictor, files, writers
 from planegraph.predict.files import embed_file, evaluate_file, predict_file
 from planegraph.predict.writers import write_npy
+from planegraph.sealed import read_json
 from planegraph.train.molecules import molecule_settings, train_molecules
 
 SMILES = ["C" * (1 + k % 9) + "OCNS"[k % 4] + "c1ccccc1" * (k % 2) for k in range(60)]
@@ -149,3 +154,26 @@ def test_gzip_holds_the_plain_bytes(run, predictor, tmp_path):
     for ending in ("csv", "csv.gz"):
         predict_file(predictor, run / "table.csv", tmp_path / f"out.{ending}")
     assert gzip.decompress((tmp_path / "out.csv.gz").read_bytes()) == (tmp_path / "out.csv").read_bytes()
+
+
+def test_a_run_is_complete_only_with_its_predictions(run, tmp_path, monkeypatch):
+    """The disk is full as the predictions take their name: the result had its figures already, beside predictions of another run."""
+    shutil.copytree(run / "run", tmp_path / "run")
+    (tmp_path / "run" / "result.json").unlink()
+    found = read_molecule_task(run / "table.csv", MoleculeOptions(targets=("length",), descriptors=True))
+
+    def full(file, path):
+        if path.name == "predictions.csv":
+            raise OSError(errno.ENOSPC, "No space left on device")
+        take_name(file, path)
+
+    monkeypatch.setattr(format, "take_name", full)
+    settings = molecule_settings(found, {}, 2, QUICK)
+    with pytest.raises(OSError, match="No space left"):
+        train_molecules(found, settings, tmp_path / "run", device="cpu", baselines=False)
+    assert "ensemble" not in read_json(tmp_path / "run" / "result.json")
+    monkeypatch.undo()
+    train_molecules(found, settings, tmp_path / "run", device="cpu", baselines=False)
+    assert (tmp_path / "run" / "predictions.csv").read_bytes() == (run / "run" / "predictions.csv").read_bytes()
+    again, before = (read_json(folder / "run" / "result.json") for folder in (tmp_path, run))
+    assert {**again, "seconds": 0} == {**before, "seconds": 0}

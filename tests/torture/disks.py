@@ -25,8 +25,8 @@ from jobs import Ended, Undisturbed, run, undisturbed
 from left_files import differences, leftovers, size, unsound
 
 _JOBS = (
-    "data", "other data", "other model", "pack", "train", "train", "longer", "longer", "one by one", "sweep", "report", "predict",
-    "predict anew", "predict by workers", "predict parquet", "embed", "canon", "decompose",
+    "data", "other data", "other model", "pack", "train", "train", "longer", "longer", "one by one", "benchmark", "sweep",
+    "report", "predict", "predict anew", "predict by workers", "predict parquet", "embed", "canon", "decompose",
 )  # fmt: skip
 _WAYS = ("full", "full", "inodes", "read-only", "limit", "error", "error", "broken")
 _ERRORS = (errno.ENOSPC, errno.EIO, errno.EDQUOT)

@@ -17,8 +17,8 @@ from jobs import SECONDS, Child, Ended, Undisturbed, run, undisturbed
 from left_files import differences, leftovers, unsound
 
 _JOBS = (
-    "data", "other data", "other model", "pack", "train", "train", "longer", "longer", "one by one", "folds", "baselines", "sweep", "sweep",
-    "report", "predict", "predict anew", "predict by workers", "predict parquet", "embed",
+    "data", "other data", "other model", "pack", "train", "train", "longer", "longer", "one by one", "benchmark", "folds",
+    "baselines", "sweep", "sweep", "report", "predict", "predict anew", "predict by workers", "predict parquet", "embed",
 )  # fmt: skip
 _END = 10.0  # seconds that workers may live on
 

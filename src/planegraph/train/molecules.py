@@ -107,10 +107,10 @@ def _finish(found: MoleculeTask, folder: Path, result: dict[str, Any], show: boo
     if not first_process():
         return result
     files = {
-        folder / "result.json": json_text(result),
         folder / PREDICTIONS: predictions_csv(found, folds),
+        folder / "result.json": json_text(result),  # the last: with it the run is complete, whatever becomes of the baselines
     }
-    replace_files(files)  # before the baselines: whatever becomes of those, the run is complete
+    replace_files(files)
     if baselines and "skipped" in result.get("baselines", {"skipped": "not asked for"}):
         if show:
             print("training the baselines: a random forest and gradient boosting", file=sys.stderr)
