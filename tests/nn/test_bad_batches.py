@@ -156,6 +156,8 @@ def test_autocast_and_compile_leave_the_model_as_it_is():
         {"graph_scale": float("nan")},
         {"graph_scale": True},
         {"graph_scale": float("inf")},
+        {"graph_scale": 10**40},
+        {"units": [(10**400, 1.0)]},
         {"graph_scale": None},
         {"pooling": "last"},
         {"cut": "false"},

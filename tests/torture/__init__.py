@@ -14,6 +14,7 @@ from __future__ import annotations
 
 PARTS = {
     "arrays": "arbitrary arrays, codes and graph6 into the core",
+    "bytes": "damaged bytes in every kind of file, read and used",
     "graphs": "planarity, codes and isomorphism against networkx and nauty",
     "processes": "fork, spawn, threads, daemon threads, exit",
     "texts": "hostile text through the command line",

@@ -52,6 +52,10 @@ def test_yaml_by_hand_and_overrides(tmp_path):
         ("train.schedule={kind: cosine, warmup: .inf}", "train.schedule.warmup must be a number, at least 0"),
         ("train.lr=.inf", "train.lr must be a number above 0; found inf"),
         ("train.seed=18446744073709551616", "at most 2"),
+        ("train.lr=1" + 400 * "0", "integers must be at most 2^63 - 1; found one of 1329 bits"),
+        ("train.epochs=1" + 4000 * "0", "integers must be at most"),
+        ("train.schedule={kind: cosine, warmup: 1" + 400 * "0" + "}", "integers must be at most"),
+        ("model.graph_scale=1" + 40 * "0", "integers must be at most"),
         ("model..hidden=3", "key.key=value"),
         ("train.ema=1", "train.ema"),
         ("train.lr.x=1", "train.lr has no settings of its own"),
@@ -66,7 +70,7 @@ def test_yaml_by_hand_and_overrides(tmp_path):
     ],
 )
 def test_what_is_wrong_is_named(override, words):
-    with pytest.raises(SettingsError, match=words.replace("(", r"\(")):
+    with pytest.raises(SettingsError, match=words.replace("(", r"\(").replace("^", r"\^")):
         RunSettings("zinc").with_overrides([override])
 
 

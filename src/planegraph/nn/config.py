@@ -244,7 +244,8 @@ def is_count(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    """Whether PyTorch can compute with it: integers have 64 bits there."""
+    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63)
 
 
 def at_least_one(name: str, value: Any) -> None:

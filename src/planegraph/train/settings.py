@@ -22,7 +22,7 @@ from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_
 Optimizer = Literal["adam", "adamw"]
 Precision = Literal["float32", "tf32", "bf16", "float64"]
 ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
-_SEEDS = 2**63  # of PyTorch's generators
+_SEEDS = _INTEGERS = 2**63  # of PyTorch's generators and tensors
 _FILE = "settings.yaml"  # of a run
 _LONGEST = 10**5  # characters of a YAML file
 _MOST_SEEDS = 1000  # seeds of one run
@@ -338,7 +338,10 @@ def _length(value: Any, most: int) -> int:
 
 
 def _loader() -> Any:
-    """A safe loader for which 1e-3 is a number: YAML 1.1, which PyYAML follows, wants 1.0e-3. It refuses a key that is there twice."""
+    """A safe loader for which 1e-3 is a number: YAML 1.1, which PyYAML follows, wants 1.0e-3.
+
+    It refuses a key that is there twice, and an integer of more than 64 bits, with which neither PyTorch nor a float can compute.
+    """
     import re
 
     yaml = _yaml()
@@ -357,6 +360,13 @@ def _loader() -> Any:
             if len(node.value) > _LONGEST:  # merge keys (<<) of merge keys
                 raise SettingsError(f"more than {_LONGEST:,} settings in one table")
 
+        def construct_yaml_int(self, node: Any) -> int:
+            value = super().construct_yaml_int(node)
+            if not -_INTEGERS <= value < _INTEGERS:
+                raise SettingsError(f"integers must be at most 2^63 - 1; found one of {value.bit_length()} bits")
+            return value
+
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
     number = re.compile(r"^[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)$")
     Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
     return Loader
