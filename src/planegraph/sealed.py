@@ -3,13 +3,13 @@
 ========================  =======================================================================================================
 a JSON object             its field ``crc32``, of the other values as ``json.dumps(values, sort_keys=True)`` writes them
 a line of ``log.jsonl``   the same
-a text, settings.yaml     its last line, the comment ``# crc32: <8 digits>``, of all bytes before it
+a text, settings.yaml     its first line, the comment ``# crc32: <8 digits>``, of all bytes after it
 a safetensors file        ``planegraph-seal`` in its metadata, 8 digits, of the whole file with zeros in their place
 ========================  =======================================================================================================
 
-So the files stay what they are for other tools. A CRC-32 finds every altered digit, every burst of up to 32 bits, and other damage but for
-one case in four billion; it is no signature. JSON and text without a checksum, of earlier versions or written by hand, are read as they
-are.
+So the files stay what they are for other tools. A text has it in front, where a file that is cut off keeps it. A CRC-32 finds every
+altered digit, every burst of up to 32 bits, and other damage but for one case in four billion; it is no signature. JSON and text without a
+checksum, of earlier versions or written by hand, are read as they are; so is a text whose last line is the checksum of what is before it.
 """
 
 from __future__ import annotations
@@ -86,20 +86,25 @@ def read_json(path: Path, advice: str = "", required: bool = False) -> dict[str,
 
 
 def sealed_text(text: str) -> bytes:
-    """A text with its checksum as a comment in the last line.
+    """A text with its checksum as a comment in the first line.
 
     >>> sealed_text("task: p3r\\n")
-    b'task: p3r\\n# crc32: 28b054ef\\n'
+    b'# crc32: 28b054ef\\ntask: p3r\\n'
     """
     data = text.encode()
-    return data + _LINE + f"{zlib.crc32(data):08x}\n".encode()
+    return _LINE + f"{zlib.crc32(data):08x}\n".encode() + data
 
 
 def check_text(data: bytes) -> None:
     """FormatError if a text has a checksum that is not its own."""
-    text, line, wanted = data.rpartition(_LINE)
+    if data.startswith(_LINE):
+        wanted, _, text = data.removeprefix(_LINE).partition(b"\n")
+    else:
+        text, line, wanted = data.rpartition(_LINE)
+        if not line:
+            return
     found = f"{zlib.crc32(text):08x}"
-    if line and wanted.strip() != found.encode():
+    if wanted.strip() != found.encode():
         raise FormatError(f"its checksum is {found}, not {wanted.decode(errors='replace').strip()[:8]}")
 
 

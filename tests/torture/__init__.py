@@ -15,6 +15,7 @@ from __future__ import annotations
 PARTS = {
     "arrays": "arbitrary arrays, codes and graph6 into the core",
     "bytes": "damaged bytes in every kind of file, read and used",
+    "folders": "two processes on one folder or file",
     "graphs": "planarity, codes and isomorphism against networkx and nauty",
     "processes": "fork, spawn, threads, daemon threads, exit",
     "texts": "hostile text through the command line",

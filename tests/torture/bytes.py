@@ -28,6 +28,7 @@ import numpy as np
 import torch
 from datasets.examples import Rings, write_lengths
 from train.tasks import regression, small, stopped_at
+from train.test_resume import outcome
 
 import planegraph as pg
 from planegraph.cli import main
@@ -41,16 +42,33 @@ from planegraph.report import write_report
 from planegraph.report.run_files import Run, read_run
 from planegraph.sealed import SEAL, UNSEALED, sealed_file
 from planegraph.train import train
-from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.errors import Stopped
-from planegraph.train.log import read_log
 from planegraph.train.loop import CHECKPOINT
 from planegraph.train.settings import load_run_settings
 
 from .bounds import bounded
 
 _SPECIAL = (0, 1, 7, 0x7F, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1, 2**64 - 1)
-_HOSTILE = (None, True, 0, -1, 1.5, 1e308, float("nan"), 10**6, 2**31, 2**63, 10**40, "", "x" * 1000, "\x1b[31m", [], [[]], {}, {"a": {}})
+_HOSTILE = (
+    None,
+    True,
+    0,
+    -1,
+    1.5,
+    1e308,
+    float("nan"),
+    10**6,
+    2**31,
+    2**63,
+    10**40,
+    "",
+    "x" * 1000,
+    "\x1b[31m",
+    [],
+    [[]],
+    {},
+    {"a": {}},
+)
 _SMILES = ["C" * (1 + k % 9) + "OCNS"[k % 4] + "c1ccccc1" * (k % 2) for k in range(60)]
 _QUICK = ("train.epochs=1", "model.hidden=4", "model.layers=1", "train.seeds=2", "train.batch_size=16")
 
@@ -117,10 +135,10 @@ def _made_table_run(root: Path) -> None:
 # ---- damage -----------------------------------------------------------------------------------------------------------------------
 
 
-def _damaged(data: bytes, rng: random.Random) -> bytes:
+def _damaged(data: bytes, rng: random.Random, counts: tuple[int, ...] = (1, 1, 1, 2, 5)) -> bytes:
     """The bytes with one thing or a few wrong, more often in the parts of a file that are short."""
     found = bytearray(data)
-    for _ in range(rng.choice((1, 1, 1, 2, 5))):
+    for _ in range(rng.choice(counts)):
         begin, end = rng.choice(_regions(data))
         begin, end = min(begin, len(found)), min(end, len(found))
         if begin < end:
@@ -337,8 +355,8 @@ def _resumed(rng: random.Random, folder: Path, root: Path) -> str | None:
             train(regression(), settings, run, resume=True, device="cpu", report=False)
     except PlanegraphError as error:
         return None if _names(error, name) else f"{name}: no file is named: {error}"
-    (tensors, *rest), (others, *other_rest) = _outcome(run), _outcome(root / "whole")
-    parts = ("facts", "lanes", "log")
+    (tensors, *rest), (others, *other_rest) = outcome(run), outcome(root / "whole")
+    parts = ("facts", "log", "lanes")
     wrong = [what for what, a, b in zip(parts, rest, other_rest, strict=True) if a != b]
     wrong += [key for key, value in others.items() if not torch.equal(value, tensors[key])]
     if any("log is not whole" in str(warning.message) for warning in told):
@@ -347,25 +365,17 @@ def _resumed(rng: random.Random, folder: Path, root: Path) -> str | None:
 
 
 def _copied_with_damage(source: Path, run: Path, rng: random.Random) -> str:
-    """A copy of a run's folder; gives the name of the file that is damaged in it."""
+    """A copy of a run's folder with one thing wrong in a file, whose name is given: two can make JSON or text that has no checksum."""
     shutil.copytree(source, run)
     files = sorted(path for path in run.rglob("*") if path.is_file())
     path = rng.choice(files)
-    path.write_bytes(_damaged(path.read_bytes(), rng))
+    path.write_bytes(_damaged(path.read_bytes(), rng, (1,)))
     return path.name
 
 
 def _names(error: Exception, name: str) -> bool:
     """Whether the message names the damaged file, or that a run is none without it."""
     return name in str(error) or CHECKPOINT in str(error)
-
-
-def _outcome(run: Path) -> tuple[object, ...]:
-    """Tensors, facts, figures and log of a run that is over, but for the time it took."""
-    tensors, facts = load_checkpoint(run / CHECKPOINT)
-    facts.pop("seconds")
-    log = [{key: value for key, value in row.items() if key != "seconds"} for row in read_log(run / "log.jsonl")]
-    return tensors, facts, json.loads((run / "result.json").read_text())["lanes"], log
 
 
 def _reported(rng: random.Random, folder: Path, root: Path) -> str | None:

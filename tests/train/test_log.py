@@ -48,6 +48,16 @@ def test_a_line_without_one_of_its_fields_is_damaged(tmp_path, field):
             read_log(path)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2, 3, 2, 3), (0, 1, 1, 2, 3), (2, 3, 0, 1)])
+def test_lines_that_are_there_twice_or_moved_are_damage(tmp_path, order):
+    path = tmp_path / "log.jsonl"
+    Log({None: path}, 0).write(records(1) + records(2))
+    whole = path.read_text().splitlines(keepends=True)
+    path.write_text("".join(whole[k] for k in order))
+    with pytest.raises(FormatError, match=r"log\.jsonl, line [35], is damaged: it is of epoch \d, and one of epoch \d comes before"):
+        read_log(path)
+
+
 def test_each_target_has_a_log_of_its_own(tmp_path):
     paths = {"mu": tmp_path / "mu.jsonl", "gap": tmp_path / "gap.jsonl"}
     log = Log(paths, 0)

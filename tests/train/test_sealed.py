@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+import zlib
 from pathlib import Path
 
 import pytest
@@ -131,7 +132,7 @@ def test_an_altered_setting_is_refused_unless_it_is_meant(copy):
         PlanegraphError, match=r"settings\.yaml is damaged: its checksum is \w{8}, not \w{8}\. To change .* use --set"
     ):
         load_run_settings(copy)
-    path.write_text("".join(data.splitlines(keepends=True)[:-1]))
+    path.write_text("".join(data.splitlines(keepends=True)[1:]))
     assert load_run_settings(copy).train.epochs == 9
 
 
@@ -144,7 +145,7 @@ def test_files_of_earlier_versions_are_read(copy):
     rows = [json.loads(line) for line in (copy / "log.jsonl").read_text().splitlines()]
     (copy / "log.jsonl").write_text("".join(json.dumps({k: v for k, v in r.items() if k != "crc32"}) + "\n" for r in rows))
     settings = (copy / "settings.yaml").read_text().splitlines(keepends=True)
-    (copy / "settings.yaml").write_text("".join(settings[:-1]))
+    (copy / "settings.yaml").write_text("".join(settings[1:]))
     train(regression(), load_run_settings(copy), copy, resume=True, device="cpu")
     assert len(read_log(copy / "log.jsonl")) == 2
     train(regression(), small(epochs=4), copy, resume=True, device="cpu")
@@ -189,6 +190,19 @@ def test_json_comes_back(tmp_path):
 def test_a_text_with_and_without_its_checksum():
     check_text(b"a: 1\n")
     check_text(sealed_text("a: 1\n"))
-    for spoilt in (b"a: 2\n# crc32:", b"a: 1 # crc32:"):
+    sealed = sealed_text("a: 1\nb: 2\n")
+    at_the_end = b"a: 1\n# crc32: " + b"%08x\n" % zlib.crc32(b"a: 1\n")
+    check_text(at_the_end)
+    for spoilt in (sealed.replace(b"1", b"2", 1), sealed[:-5], sealed[:-1], sealed + b"\n", at_the_end.replace(b"a: 1", b"a: 2")):
         with pytest.raises(FormatError, match=r"its checksum is \w{8}, not \w{8}"):
-            check_text(sealed_text("a: 1\n").replace(b"a: 1\n# crc32:", spoilt))
+            check_text(spoilt)
+
+
+def test_settings_that_are_cut_off_are_refused(copy):
+    """Also at the end of a line, where the rest is YAML."""
+    path = copy / "settings.yaml"
+    lines = path.read_text().splitlines(keepends=True)
+    for count in range(2, len(lines)):
+        path.write_text("".join(lines[:count]))
+        with pytest.raises(PlanegraphError, match=r"settings\.yaml is damaged: its checksum is"):
+            load_run_settings(copy)

@@ -57,8 +57,8 @@ def read_log(path: Path) -> list[Record]:
 
 
 def _lines(path: Path) -> list[tuple[str, Record]]:
-    """Each line with the record in it."""
-    found = []
+    """Each line with the record in it; the epochs of a lane ascend, so a line that is there twice, or moved, is damage, too."""
+    found, last = [], {}
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
     for number, line in enumerate(lines, start=1):
         try:
@@ -73,6 +73,13 @@ def _lines(path: Path) -> list[tuple[str, Record]]:
             found.append((line, unsealed(record)))
         except FormatError as error:
             raise FormatError(f"{path}, line {number}, is damaged: {error}. Mend the line, or train in another folder") from None
+        lane, epoch = (record["seed"], record.get("fold")), record["epoch"]
+        if epoch <= last.get(lane, epoch - 1):
+            raise FormatError(
+                f"{path}, line {number}, is damaged: it is of epoch {epoch}, and one of epoch {last[lane]} comes before it. Remove the "
+                "line if it is there twice, or train in another folder"
+            )
+        last[lane] = epoch
     return found
 
 

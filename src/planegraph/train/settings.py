@@ -225,7 +225,7 @@ def read_run_settings(folder: str | PathLike[str]) -> Any:
         check_text(data)
     except FormatError as error:
         raise SettingsError(
-            f"{path} is damaged: {error}. To change the settings of a run, use --set; if this change is meant, remove the last line"
+            f"{path} is damaged: {error}. To change the settings of a run, use --set; if this change is meant, remove the first line"
         ) from None
     return parse_yaml(data, str(path))
 
