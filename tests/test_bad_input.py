@@ -276,6 +276,25 @@ def test_bad_codes():
                 assert isinstance(decode(code[:i] + bytes([value]) + code[i + 1 :]), pg.Graph)
 
 
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ([1, 0, 0, 0, 1, 0], "labels of width 1 on 0 nodes"),
+        ([1, 0, 2, 0, 0, 94, 0, 0], "labels of width 0 on 2 nodes, 94 on 0 edges"),
+        ([1, 1, 2, 1, 0, 0, 1, 0, 0], "flags 0x01 speak of labels, whose widths are 0 and 0"),
+        ([1, 2, 2, 1, 0, 0, 1, 0, 0], "flags 0x02 speak of labels"),
+        ([1, 4, 2, 1, 0, 0, 1, 0, 0], "flags 0x04 speak of labels"),
+        ([1, 4, 2, 1, 0, 1, 1, 0, 0, 6, 6], "directions differ, but none do"),
+    ],
+)
+def test_codes_that_say_a_graph_in_another_way(code, why):
+    """Equal graphs have equal codes: what the canonical code leaves out must not be there."""
+    from planegraph.code import decode
+
+    with pytest.raises(pg.FormatError, match=why):
+        decode(bytes(code))
+
+
 def test_errors_are_one_family():
     for error in (pg.InvalidGraphError, pg.NotPlanarError, pg.FormatError, pg.MissingDependencyError):
         assert issubclass(error, pg.PlanegraphError)

@@ -32,11 +32,17 @@ def decode(code: bytes) -> Graph:
     n, m, node_width, edge_width = reader.varints(4, "sizes").tolist()
     if max(n, m, node_width, edge_width) > MAX_SIZE:
         raise FormatError(f"code: sizes {n}, {m}, {node_width}, {edge_width} must be between 0 and 2^28")
+    if (node_width and not n) or (edge_width and not m):
+        raise FormatError(f"code: labels of width {node_width} on {n} nodes, {edge_width} on {m} edges")
+    if flags & ~(NODE_FLOAT * (node_width > 0) | (EDGE_FLOAT | DARTS_DIFFER) * (edge_width > 0)):
+        raise FormatError(f"code: flags {flags:#04x} speak of labels, whose widths are {node_width} and {edge_width}")
     nodes = reader.labels((n, node_width), bool(flags & NODE_FLOAT), "node labels")
     edges = _edges(reader.varints(n + m, "edges"), n, m)
     rows = 2 if flags & DARTS_DIFFER else 1
     labels = reader.labels((m, rows, edge_width), bool(flags & EDGE_FLOAT), "edge labels")
     reader.end()
+    if rows == 2 and np.array_equal(labels[:, 0], labels[:, 1]):
+        raise FormatError(f"code: flags {flags:#04x} say that the labels of an edge's directions differ, but none do")
     nodes = nodes if node_width else None
     if not edge_width:
         return Graph._trusted(n, edges, nodes)

@@ -16,6 +16,7 @@ PARTS = {
     "arrays": "arbitrary arrays, codes and graph6 into the core",
     "bytes": "damaged bytes in every kind of file, read and used",
     "folders": "two processes on one folder or file",
+    "files": "hostile files: bombs, pickles, pipes, names, sizes that lie",
     "graphs": "planarity, codes and isomorphism against networkx and nauty",
     "processes": "fork, spawn, threads, daemon threads, exit",
     "texts": "hostile text through the command line",

@@ -21,9 +21,11 @@ def bounded(seconds: float = SECONDS, memory: int = MEMORY) -> Iterator[None]:
     if statm.exists():
         mapped = int(statm.read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
         resource.setrlimit(resource.RLIMIT_AS, (mapped + memory, before[1]))
-    faulthandler.dump_traceback_later(seconds, exit=True)
+    stderr = os.dup(2)  # a trial may put another file in its place
+    faulthandler.dump_traceback_later(seconds, exit=True, file=stderr)
     try:
         yield
     finally:
         faulthandler.cancel_dump_traceback_later()
+        os.close(stderr)
         resource.setrlimit(resource.RLIMIT_AS, before)

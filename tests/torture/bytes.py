@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import csv
 import io
 import json
 import pickle
@@ -31,7 +30,6 @@ from train.tasks import regression, small, stopped_at
 from train.test_resume import outcome
 
 import planegraph as pg
-from planegraph.cli import main
 from planegraph.code import decode, encode
 from planegraph.data import PackedDataset, PackedLoader
 from planegraph.data import format as packed_format
@@ -47,6 +45,7 @@ from planegraph.train.loop import CHECKPOINT
 from planegraph.train.settings import load_run_settings
 
 from .bounds import bounded
+from .sound import SMILES, said, train_table, write_table
 
 _SPECIAL = (0, 1, 7, 0x7F, 2**15, 2**16 - 1, 2**31 - 1, 2**31, 2**32 - 1, 2**40, 2**62, 2**63 - 1, 2**64 - 1)
 _HOSTILE = (
@@ -69,8 +68,6 @@ _HOSTILE = (
     {},
     {"a": {}},
 )
-_SMILES = ["C" * (1 + k % 9) + "OCNS"[k % 4] + "c1ccccc1" * (k % 2) for k in range(60)]
-_QUICK = ("train.epochs=1", "model.hidden=4", "model.layers=1", "train.seeds=2", "train.batch_size=16")
 
 
 def trial(seed: int) -> str | None:
@@ -103,7 +100,8 @@ def _sound() -> Path:
     for stop in (False, True):
         _made_run(root / ("stopped" if stop else "finished"), stop)
     train(regression(), small(epochs=3), root / "whole", device="cpu", report=False)
-    _made_table_run(root)
+    write_table(root / "table.csv")
+    assert train_table(root / "table.csv", root / "table") == 0
     write_lengths(root / "raw", 3, 5, 4, 8)
     Rings(root / "raw", root / "packed").load()
     return root
@@ -121,15 +119,6 @@ def _made_run(folder: Path, stop: bool) -> None:
             stopped_at(4, run)
     else:
         run()
-
-
-def _made_table_run(root: Path) -> None:
-    """A run on a table of molecules, and what it predicts."""
-    with open(root / "table.csv", "w", newline="") as file:
-        csv.writer(file).writerows([("smiles", "length"), *((text, len(text)) for text in _SMILES)])
-    code, said = _said("train", str(root / "table.csv"), "--out", str(root / "table"), "-q", "--no-descriptors", "--no-baselines",
-                       *(word for setting in _QUICK for word in ("--set", setting)))  # fmt: skip
-    assert code == 0, said
 
 
 # ---- damage -----------------------------------------------------------------------------------------------------------------------
@@ -407,11 +396,11 @@ def _predicted(rng: random.Random, folder: Path, root: Path) -> str | None:
     name = _copied_with_damage(root / "table", run, rng)
     try:
         found = Predictor.load(run, "cpu")
-        mean, half_widths = found(_SMILES[:5]).mean, found.half_widths
+        mean, half_widths = found(SMILES[:5]).mean, found.half_widths
     except PlanegraphError as error:
         return None if name in str(error) else f"{name}: it is not named: {error}"
     sound = Predictor.load(root / "table", "cpu")
-    same = np.array_equal(mean, sound(_SMILES[:5]).mean) and half_widths == sound.half_widths
+    same = np.array_equal(mean, sound(SMILES[:5]).mean) and half_widths == sound.half_widths
     return None if same else f"{name} was damaged, and predictions are others"
 
 
@@ -419,11 +408,11 @@ def _table_resumed(rng: random.Random, folder: Path, root: Path) -> str | None:
     """By the command line, which reads settings and table as the folder says: an error, or the run as it was."""
     run = folder / "run"
     name = _copied_with_damage(root / "table", run, rng)
-    code, said = _said("train", "--resume", "--out", str(run), "-q", "--device", "cpu", "--no-baselines")
-    if code not in (0, 2) or "internal error" in said:
-        return f"{name}: exit code {code}\n{said[-2000:]}"
+    code, _, err = said("train", "--resume", "--out", str(run), "-q", "--device", "cpu", "--no-baselines")
+    if code not in (0, 2) or "internal error" in err:
+        return f"{name}: exit code {code}\n{err[-2000:]}"
     if code == 2:
-        return None if name in said or CHECKPOINT in said else f"{name}: it is not named: {said[-2000:]}"
+        return None if name in err or CHECKPOINT in err else f"{name}: it is not named: {err[-2000:]}"
     lanes = [json.loads((where / "result.json").read_text())["lanes"] for where in (run, root / "table")]
     return None if lanes[0] == lanes[1] else f"{name} was damaged, and figures are others"
 
@@ -451,8 +440,8 @@ def _graph6(rng: random.Random, folder: Path, root: Path) -> str | None:
     lines = [pg.families.random_planar(rng.choice((3, 9, 70)), 0.5, seed).to_graph6() for seed in range(5)]
     path = folder / "graphs.g6"
     path.write_bytes(_damaged(b"\n".join(line.encode() if isinstance(line, str) else line for line in lines) + b"\n", rng))
-    code, said = _said(*rng.choice((("canon", "--code"), ("decompose", "--json", "--on-nonplanar", "set"))), str(path))
-    return f"exit code {code}\n{said[-2000:]}" if code not in (0, 1, 2) or "internal error" in said else None
+    code, _, err = said(*rng.choice((("canon", "--code"), ("decompose", "--json", "--on-nonplanar", "set"))), str(path))
+    return f"exit code {code}\n{err[-2000:]}" if code not in (0, 1, 2) or "internal error" in err else None
 
 
 # ---- prepared datasets ------------------------------------------------------------------------------------------------------------
@@ -488,13 +477,6 @@ def _unnamed(error: Exception, path: Path) -> str | None:
     if str(path) not in str(error):
         return f"the file is not named: {error}"
     return f"a message of {len(str(error)):,} characters: {str(error)[:500]}" if len(str(error)) > 4000 else None
-
-
-def _said(*command: str) -> tuple[int, str]:
-    """The exit code of a command, and what it says on stderr."""
-    err = io.StringIO()
-    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(err):
-        return main(list(command)), err.getvalue()
 
 
 _ATTACKS = (

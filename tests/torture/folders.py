@@ -9,7 +9,6 @@ what one process makes undisturbed.
 from __future__ import annotations
 
 import atexit
-import csv
 import json
 import os
 import random
@@ -38,9 +37,9 @@ from planegraph.train import step, sweep, train
 from planegraph.train.lock import LOCK
 from planegraph.train.loop import CHECKPOINT
 
+from .sound import train_table, write_table
+
 _SECONDS = 120.0  # for a child that needs one or two
-_SMILES = ["C" * (1 + k % 9) + "OCNS"[k % 4] + "c1ccccc1" * (k % 2) for k in range(60)]
-_QUICK = ("train.epochs=3", "model.hidden=4", "model.layers=1", "train.seeds=2", "train.batch_size=16")
 _REFUSED = ("is in use by", "already holds a run")
 _LOCKS = (
     '{"pid": 1, "host": "elsewhere", "since": "2020-01-01T00:00:00+00:00", "command": "planegraph train"}\n',
@@ -142,12 +141,11 @@ def _sound() -> Path:
     root = Path(tempfile.mkdtemp())
     pid = os.getpid()
     atexit.register(lambda: pid == os.getpid() and shutil.rmtree(root, True))
-    with open(root / "table.csv", "w", newline="") as file:
-        csv.writer(file).writerows([("smiles", "length"), *((text, len(text)) for text in _SMILES)])
+    write_table(root / "table.csv")
     write_lengths(root / "raw", *range(3, 40))
     made = (
         partial(_train, root / "whole"),
-        partial(_table, root, root / "table"),
+        partial(train_table, root / "table.csv", root / "table"),
         partial(_sweep, root / "sweep"),
         partial(_predict, root, root / "out.csv"),
         lambda: Rings(root / "raw", root / "packed", threads=1).load(),
@@ -168,24 +166,6 @@ def _train(out: Path, resume: bool = False, slow: float = 0.0) -> None:
 
     step._remember = slowly
     train(regression(), small(epochs=6), out, resume=resume, device="cpu", report=False)
-
-
-def _table(root: Path, out: Path) -> int:
-    settings = [word for setting in _QUICK for word in ("--set", setting)]
-    return main(
-        [
-            "train",
-            str(root / "table.csv"),
-            "--out",
-            str(out),
-            "-q",
-            "--device",
-            "cpu",
-            "--no-descriptors",
-            "--no-baselines",
-            *settings,
-        ]
-    )
 
 
 def _resume_table(out: Path) -> int:
@@ -274,8 +254,8 @@ def _strange_lock(rng: random.Random, folder: Path, root: Path) -> str | None:
 def _two_tables(rng: random.Random, folder: Path, root: Path) -> str | None:
     """A run on a table, which is resumed if it is there; perhaps the first is killed."""
     run = folder / "run"
-    first = _Child(folder, partial(_table, root, run))
-    second = _Child(folder, partial(_table, root, _through_a_link(rng, folder / "run")), rng.random() / 2)
+    first = _Child(folder, partial(train_table, root / "table.csv", run))
+    second = _Child(folder, partial(train_table, root / "table.csv", _through_a_link(rng, folder / "run")), rng.random() / 2)
     killed = rng.random() < 0.3
     if killed:
         time.sleep(rng.random() / 2)
@@ -286,7 +266,7 @@ def _two_tables(rng: random.Random, folder: Path, root: Path) -> str | None:
     if found := _wrong(both):
         return found
     if killed:
-        last = _Child(folder, partial(_table, root, run))
+        last = _Child(folder, partial(train_table, root / "table.csv", run))
         if last.wait():
             return f"not resumed: {last.said[-2000:]}"
     return _other_table(run, root / "table") or (None if killed else _left(run))
@@ -296,9 +276,13 @@ def _other_table(run: Path, wanted: Path) -> str | None:
     a, b = (json.loads((folder / "result.json").read_text()) for folder in (run, wanted))
     if any(a[key] != b[key] for key in ("lanes", "ensemble", "test")):
         return "other figures than undisturbed"
-    names = ("predictions.csv", "models/seed0/model.safetensors", "models/seed1/model.safetensors")
-    wrong = [name for name in names if (run / name).read_bytes() != (wanted / name).read_bytes()]
-    return f"other {', '.join(wrong)} than undisturbed" if wrong else None
+    if (run / "predictions.csv").read_bytes() != (wanted / "predictions.csv").read_bytes():
+        return "other predictions than undisturbed"
+    for name in ("seed0", "seed1"):
+        states = [BasePlanE.from_pretrained(folder / "models" / name).state_dict() for folder in (run, wanted)]
+        if not all(torch.equal(value, states[1][key]) for key, value in states[0].items()):
+            return f"other weights of {name} than undisturbed"
+    return None
 
 
 def _resume_and_predict(rng: random.Random, folder: Path, root: Path) -> str | None:
