@@ -297,6 +297,20 @@ def test_names_cannot_steer_the_terminal_or_the_report(capsys):
     assert "<script" not in Path("run/report.html").read_text()
 
 
+def test_cells_with_a_carriage_return_come_back(run):
+    """Names and cells: in the table of predictions, which the report reads, and beside new predictions."""
+    Path("odd.csv").write_bytes(
+        b'smiles,"a\rb",note\n' + b"".join(b'%s,%d,"c\rd"\n' % (s.encode(), k) for k, s in enumerate(MOLECULES))
+    )
+    assert train("odd.csv", "--targets", "a\rb", out="odd") == 2
+    assert train("odd.csv", "--targets", '"a\rb"', out="odd") == 0
+    assert Path("odd", "report.html").exists()
+    assert main(["predict", "odd", "odd.csv", "-o", "out.csv", "-q", "--device", "cpu"]) == 0
+    with open("out.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [(row["note"], row["a\rb"]) for row in rows] == [("c\rd", str(k)) for k in range(40)]
+
+
 # ---- molecules --------------------------------------------------------------------------------------------------------------
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from .errors import FormatError
+from .reading import read_file
 
 SEAL = "planegraph-seal"
 UNSEALED = "0" * 8
@@ -68,8 +69,9 @@ def read_json(path: Path, advice: str = "", required: bool = False) -> dict[str,
         advice: the end of the message.
         required: whether it must have a checksum.
     """
+    data = read_file(path)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = json.loads(data.decode("utf-8"))
         if not isinstance(found, dict):
             raise FormatError(f"it must hold an object; found {type(found).__name__}")
         return unsealed(found, required)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import os
 import sys
 import tempfile
 from pathlib import Path
@@ -260,16 +261,46 @@ def test_damaged_files(write, name, content, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.csv", 'a,b\n1,"' + 60 * "2\n", r"row 1 \(line 2\): a quote opens here and is not closed within 50 characters"),
+        ("t.csv", 'a,b\n1,"' + 60 * "2\n", r"row 1 \(line 2\): a quote opens here and is not closed within 50 characters or"),
         ("t.csv", 'a,b\n1,"' + 60 * '""', r"row 1 \(line 2\): the line has more than 50 characters"),
         ("t.smi", "C\n" + 60 * "C", r"row 2 \(line 2\): the line has more than 50 characters"),
-        ("t.sdf", 60 * "C\n", r"row 1 \(line 26\): the record has more than 50 characters"),
+        ("t.sdf", 60 * "C\n", r"row 1 \(line 26\): the record has more than 50 characters or"),
     ],
 )
 def test_memory_is_bounded(write, monkeypatch, name, content, message):
     monkeypatch.setattr(molecule_files, "_LONGEST", 50)
     with pytest.raises(FormatError, match=message):
         read(open_table(write(name, content)))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", 'a,b\n1,"' + 60 * "2\n", r"row 1 \(line 2\): a quote opens here and is not closed within .* or 50 lines"),
+        ("t.sdf", 60 * "C\n", r"row 1 \(line 51\): the record has more than .* characters or 50 lines"),
+    ],
+)
+def test_a_row_of_millions_of_lines_is_refused(write, monkeypatch, name, content, message):
+    """It would take minutes until its characters are too many."""
+    monkeypatch.setattr(molecule_files, "_LINES", 50)
+    with pytest.raises(FormatError, match=message):
+        read(open_table(write(name, content)))
+
+
+def test_long_rows_make_small_chunks(write, monkeypatch):
+    monkeypatch.setattr(molecule_files, "_LONGEST", 50)
+    table = open_table(write("t.csv.gz", "a,b\n" + 5 * f"{20 * 'C'},{10 * '1'}\n"))
+    assert [(rows.numbers, len(rows.values["a"])) for rows in table.chunks()] == [
+        (range(1, 3), 2), (range(3, 5), 2), (range(5, 6), 1),
+    ]  # fmt: skip
+
+
+def test_pipes_and_devices_are_no_tables(tmp_path):
+    os.mkfifo(tmp_path / "pipe.csv")
+    (tmp_path / "zero.csv").symlink_to("/dev/zero")
+    for name in ("pipe.csv", "zero.csv"):
+        with pytest.raises(FormatError, match=rf"{name} is not a regular file"):
+            open_table(tmp_path / name)
 
 
 def test_no_such_file(tmp_path):

@@ -54,7 +54,9 @@ def test_lines_that_are_there_twice_or_moved_are_damage(tmp_path, order):
     Log({None: path}, 0).write(records(1) + records(2))
     whole = path.read_text().splitlines(keepends=True)
     path.write_text("".join(whole[k] for k in order))
-    with pytest.raises(FormatError, match=r"log\.jsonl, line [35], is damaged: it is of epoch \d, and one of epoch \d comes before"):
+    with pytest.raises(
+        FormatError, match=r"log\.jsonl, line [35], is damaged: it is of epoch \d, and one of epoch \d comes before"
+    ):
         read_log(path)
 
 

@@ -122,7 +122,10 @@ def _names(text: str) -> tuple[str, ...]:
     >>> _names('a, b'), _names('"log P, exp",b')
     (('a', 'b'), ('log P, exp', 'b'))
     """
-    return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) or [""])
+    try:
+        return tuple(name.strip() for name in next(csv.reader([text], skipinitialspace=True), []) or [""])
+    except csv.Error as error:
+        raise UsageError(f"--targets {text}: {error}; put names with commas or ends of lines in double quotes") from None
 
 
 def _stem(path: str) -> str:

@@ -33,6 +33,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from reprlib import repr as shown  # in a message, of what a file claims
+from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -291,13 +293,19 @@ def open_packed(path: str | os.PathLike[str], verify: bool = True, advice: str =
 
 
 def _open_file(path: str | os.PathLike[str], advice: str) -> PackedFile:
-    with open(path, "rb") as file:
+    with open(path, "rb", opener=_open_now) as file:
         stat = os.fstat(file.fileno())
+        _check(S_ISREG(stat.st_mode), "it is not a regular file")
         _check(stat.st_size >= 8, f"it has {stat.st_size} bytes and is no safetensors file")
         mapped = stat.st_size > _SMALL
         buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
         place = (os.path.abspath(path), _identity(stat)) if mapped else None
         return PackedFile(os.fspath(path), *_read(buffer), advice, place=place)
+
+
+def _open_now(path: str, flags: int) -> int:
+    """Without waiting for somebody to write into a pipe."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 @contextmanager
@@ -343,9 +351,9 @@ def _find_manifest(header: Mapping[str, Any]) -> dict[str, Any]:
     text = metadata.get("planegraph") if isinstance(metadata, dict) else None
     _check(isinstance(text, str), "it may be a safetensors file, but holds no packed dataset of planegraph (no manifest)")
     manifest = _object(text, "the manifest")
-    _check(manifest.get("format") == FORMAT, f"its format is {manifest.get('format')!r}, not {FORMAT!r}")
+    _check(manifest.get("format") == FORMAT, f"its format is {shown(manifest.get('format'))}, not {FORMAT!r}")
     version = manifest.get("version")
-    _check(version == VERSION, f"it has format version {version!r}; this planegraph reads version {VERSION}")
+    _check(version == VERSION, f"it has format version {shown(version)}; this planegraph reads version {VERSION}")
     return manifest
 
 
@@ -364,9 +372,9 @@ def _places(header: Mapping[str, Any], size: int) -> dict[str, tuple[int, np.dty
 def _place(name: str, entry: Any) -> tuple[int, int, np.dtype, tuple[int, ...]]:
     _check(isinstance(entry, dict), f"the header describes array {name} by {type(entry).__name__}")
     code, shape, places = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
-    _check(isinstance(code, str) and code in DTYPES, f"array {name} has type {code!r}")
+    _check(isinstance(code, str) and code in DTYPES, f"array {name} has type {shown(code)}")
     if not (_naturals(shape) and _naturals(places) and len(places) == 2):
-        raise FormatError(f"array {name} has shape {shape!r} at {places!r}")
+        raise FormatError(f"array {name} has shape {shown(shape)} at {shown(places)}")
     return places[0], places[1], DTYPES[code], tuple(shape)
 
 

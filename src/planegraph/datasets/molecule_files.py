@@ -13,9 +13,10 @@
 All but Parquet may be gzipped (``.gz``). Text is UTF-8, with or without a byte order mark, and lines end as on any system. Blank lines
 are skipped and not counted. Cells keep every character, blanks included; only column names are stripped.
 
-Memory is bounded by the chunk, and by 16 Mi characters for a row of text: a quote that is never closed is an error, not the rest of
-the file in one cell. CSV costs some microseconds a row. The ``csv`` module would limit cells to 131,072 characters unless a setting of
-the whole process is changed, so cells are split here.
+Memory is bounded by the chunk, which ends early after 16 Mi characters, and by as many for a row of text, or 256 Ki lines: a quote that is
+never closed is an error, not the rest of the file in one cell, and a small gzipped file that is large inside is no danger. CSV costs
+some microseconds a row. The ``csv`` module would limit cells to 131,072 characters unless a setting of the whole process is changed, so
+cells are split here.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 """Texts that stand for a missing target, in lower case."""
 
 _LONGEST = 2**24  # characters of a row; beyond it a quote was left open, or the file is no text
+_LINES = 2**18  # of a row, for the same reason
 _SDF_LOOK = 1000  # records that decide on the columns of an SDF file
 _LOOK_ROWS, _LOOK_VALUES, _LOOK_CHARACTERS = 10_000, 200, 200_000  # for a column of SMILES: in the table, and of each column
 _LARGEST = 1e18  # of a target: its square, and sums of many, must fit into single precision
@@ -99,7 +101,7 @@ class MoleculeTable(ABC):
 
     def _chunks(self, size: int) -> Iterator[Rows]:
         records, first = self._records(), 1
-        while part := list(islice(records, size)):
+        while part := _some(records, size):
             columns = zip(*(cells for cells, _ in part), strict=True)
             values = {name: list(cells) for name, cells in zip(self.columns, columns, strict=True)}
             problems = {i: problem for i, (_, problem) in enumerate(part) if problem}
@@ -131,6 +133,8 @@ def open_table(path: str | os.PathLike[str]) -> MoleculeTable:
         raise FileNotFoundError(f"there is no file {path}")
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder; name a file with a table of molecules")
+    if not path.is_file():
+        raise FormatError(f"{path} is not a regular file, and a table is read more than once; copy it to a file")
     format_of_file = _FORMATS.get(_ending(path))
     if format_of_file is None:
         raise FormatError(f"{path}: unknown format; the name must end in {', '.join(_FORMATS)}; all but Parquet also with .gz")
@@ -248,6 +252,8 @@ class _Lines:
             text = self._file.readline(_LONGEST + 1)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise self.error(f"the file is damaged or not gzip ({error}). Copy it again") from None
+        except OSError as error:  # which has no name, since it is the disk that fails
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
         if len(text) > _LONGEST:
             raise self.error(f"the line has more than {_LONGEST:,} characters. Is it a table of molecules?")
         if "\0" in text:
@@ -345,8 +351,8 @@ def _quoted(lines: _Lines, line: str, at: int) -> tuple[str, str, int]:
         size, at = size + len(parts[-1]), end + 2
         if end < 0:
             line, at = lines.read(), 0
-        if not line or size > _LONGEST:
-            within = "in the rest of the file" if not line else f"within {_LONGEST:,} characters"
+        if not line or size > _LONGEST or lines.line - first > _LINES:
+            within = f"within {_LONGEST:,} characters or {_LINES:,} lines" if line else "in the rest of the file"
             raise lines.error(
                 f"a quote opens here and is not closed {within}. Close it, or write quotes within a cell twice", first
             )
@@ -409,8 +415,10 @@ class _SdfTable(MoleculeTable):
                     continue
                 kept.append(line.rstrip("\r\n") + "\n")
                 size += len(line)
-                if size > _LONGEST:
-                    raise lines.error(f"the record has more than {_LONGEST:,} characters. Close each record by a line $$$$")
+                if size > _LONGEST or len(kept) > _LINES:
+                    raise lines.error(
+                        f"the record has more than {_LONGEST:,} characters or {_LINES:,} lines. Close each record by a line $$$$"
+                    )
             if any(not line.isspace() for line in kept):
                 yield "".join(kept)
 
@@ -513,6 +521,17 @@ _FORMATS: dict[str, type[MoleculeTable]] = {
     ".parquet": _ParquetTable,
     ".pq": _ParquetTable,
 }
+
+
+def _some(records: Iterator[tuple[Sequence[str], str]], size: int) -> list[tuple[Sequence[str], str]]:
+    """The next records: so many, or fewer that have 16 Mi characters together; none at the end."""
+    found, characters = [], 0
+    for cells, problem in islice(records, size):
+        found.append((cells, problem))
+        characters += sum(map(len, cells))
+        if characters > _LONGEST:
+            break
+    return found
 
 
 def _open_bytes(path: Path) -> Any:

@@ -6,7 +6,6 @@ cannot be learned from are listed in ``skipped`` with their numbers and reasons.
 
 from __future__ import annotations
 
-import csv
 import io
 import itertools
 from collections import Counter
@@ -20,6 +19,7 @@ import numpy as np
 
 from ..batch import GraphBatch
 from ..canon import canonical_codes
+from ..csv_text import CsvWriter
 from ..data.packed import PackedDataset
 from ..decompose import planar_mask
 from ..errors import FormatError, PlanegraphError
@@ -145,7 +145,7 @@ class MoleculeTask:
     def skipped_csv(self) -> str:
         """The skipped rows as a CSV file."""
         out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
+        writer = CsvWriter(out)
         writer.writerows([Skipped._fields, *self.skipped])
         return out.getvalue()
 

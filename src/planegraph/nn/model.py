@@ -21,6 +21,7 @@ from ..data.batch import PlanarBatch
 from ..data.fingerprint import parse_fingerprint
 from ..data.format import checksum, metadata, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
+from ..reading import read_file
 from ..sealed import SEAL, UNSEALED, check_file, json_text, sealed_file
 from .config import Categorical, Continuous, Mixed, PlanEConfig, at_least_one
 from .features import make_encoder
@@ -247,7 +248,7 @@ class GraphModel(nn.Module):
         """
         file, tool = Path(folder) / "model.safetensors", safetensors_for_torch()
         try:
-            data = file.read_bytes()
+            data = read_file(file)
             state, told = tool.load(data), metadata(data)
             settings = json.loads(told[_SETTINGS])
             name, version, config = settings["model"], settings["format"], settings["config"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,6 +13,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from ..csv_text import CsvWriter
 from ..data.format import replace_files
 from ..errors import FormatError, MissingDependencyError
 
@@ -65,7 +65,7 @@ def _write_npy_header(file: IO[bytes], shape: tuple[int, int]) -> None:
 
 def _write_text(columns: Sequence[str], delimiter: str, chunks: Chunks, file: IO[bytes]) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-    writer = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    writer = CsvWriter(text, delimiter)
     writer.writerow(columns)
     for rows in chunks:
         writer.writerows(rows)

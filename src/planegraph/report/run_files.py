@@ -15,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..errors import FormatError, PlanegraphError
+from ..reading import read_file
 from ..sealed import check_file, is_sealed, read_json
 from ..train.lanes import lane_name
 from ..train.log import read_log
@@ -173,7 +174,7 @@ def _tests(folder: Path) -> dict[str, Predictions]:
     found = {}
     for path in sorted(folder.glob("models/*/test.safetensors"), key=lambda path: (len(path.parent.name), path.parent.name)):
         try:
-            data = path.read_bytes()
+            data = read_file(path)
             arrays = load(data)
             if is_sealed(data):  # those of earlier versions are not
                 check_file(data)

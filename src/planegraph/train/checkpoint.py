@@ -22,6 +22,7 @@ from torch import Tensor
 from ..data.format import metadata, replace_files
 from ..errors import FormatError, MissingDependencyError
 from ..nn.model import safetensors_for_torch, tensors_checksum
+from ..reading import read_file
 from ..sealed import SEAL, UNSEALED, check_file, sealed_file
 
 _KEY, _VERSION, _BEFORE = "planegraph-checkpoint", 3, 2
@@ -37,7 +38,7 @@ def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and facts of a checkpoint; FormatError if it is none, or damaged."""
     with _damage_named(path):
-        data = path.read_bytes()
+        data = read_file(path)
         facts = json.loads(metadata(data)[_KEY])
         version = facts.pop("version")
         if version not in (_VERSION, _BEFORE):

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..data.format import naming_file, replace_files
 from ..errors import FormatError
+from ..reading import read_file
 from ..sealed import sealed, unsealed
 
 Record = dict[str, Any]
@@ -59,7 +60,7 @@ def read_log(path: Path) -> list[Record]:
 def _lines(path: Path) -> list[tuple[str, Record]]:
     """Each line with the record in it; the epochs of a lane ascend, so a line that is there twice, or moved, is damage, too."""
     found, last = [], {}
-    lines = path.read_text(encoding="utf-8", errors="replace").splitlines() if path.exists() else []
+    lines = read_file(path).decode("utf-8", "replace").splitlines() if path.exists() else []
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)

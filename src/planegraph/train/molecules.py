@@ -7,7 +7,6 @@ ensemble under ``ensemble``, and those of other methods on the same test molecul
 
 from __future__ import annotations
 
-import csv
 import io
 import sys
 from collections.abc import Sequence
@@ -19,6 +18,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..csv_text import CsvWriter
 from ..data.format import replace_files
 from ..datasets.molecule_baselines import baseline_figures
 from ..datasets.molecule_task import MoleculeTask
@@ -143,7 +143,7 @@ def predictions_csv(found: MoleculeTask, folds: Folds) -> str:
     classes, targets = found.schema.classes, found.schema.targets
     head = [f"{what}_{name}" for name in targets for what in ("true", "predicted")]
     out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
+    writer = CsvWriter(out)
     writer.writerow(["row", "part", "fold", "smiles", *head, *(f"probability_{name}" for name in classes)])
     for fold, parts in folds.items():
         for part, (ids, true, predicted) in parts.items():

@@ -15,6 +15,7 @@ from typing import Any, Literal, get_args
 
 from ..errors import FormatError
 from ..nn.config import PlanEConfig
+from ..reading import read_file
 from ..sealed import check_text, sealed_text
 from .errors import SettingsError
 from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
@@ -187,7 +188,7 @@ def load_settings(path: str | PathLike[str]) -> RunSettings:
 
 def read_yaml(path: str | PathLike[str]) -> Any:
     """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
-    return parse_yaml(Path(path).read_bytes(), str(path))
+    return parse_yaml(read_file(path), str(path))
 
 
 def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
@@ -220,7 +221,7 @@ def _settings_of(values: Any, path: str | PathLike[str]) -> RunSettings:
 def read_run_settings(folder: str | PathLike[str]) -> Any:
     """The same as YAML has them."""
     path = Path(folder) / _FILE
-    data = path.read_bytes()
+    data = read_file(path)
     try:
         check_text(data)
     except FormatError as error:
