@@ -1,6 +1,8 @@
 // What is computed is described in returns.hpp.
 #include "returns.hpp"
 
+#include <algorithm>
+
 namespace planegraph {
 namespace {
 
@@ -60,10 +62,18 @@ class Returns {
   std::vector<i32> reached_, ahead_;   // the nodes where here_, and in a step next_, is not 0
 };
 
+void check_offsets(const char* name, std::span<const i64> ptr, i64 rows) {
+  if (ptr.front() != 0 || !std::is_sorted(ptr.begin(), ptr.end()) || ptr.back() > rows)
+    throw DamagedTables(std::string(name) + " must start at 0, never fall, and end at " + std::to_string(rows) +
+                        " or before. The tables are damaged");
+}
+
 }  // namespace
 
 Array<float> return_probabilities(const TablesView& tables, i64 steps) {
   const auto &node_ptr = tables.node_ptr, &edge_ptr = tables.edge_ptr;
+  check_offsets("node_ptr", node_ptr, INT64_MAX / steps);
+  check_offsets("edge_ptr", edge_ptr, static_cast<i64>(tables.edges.size() / 2));
   Array<float> found(static_cast<std::size_t>(node_ptr.back() * steps));
   Returns returns;
   for (std::size_t g = 0; g + 1 < node_ptr.size(); ++g) {

@@ -8,7 +8,7 @@
 
 namespace planegraph {
 
-/// (nodes of all graphs, steps), row by row. A node without neighbours never comes back.
+/// (nodes of all graphs, steps), row by row. A node without neighbours never comes back. DamagedTables if offsets or edges cannot be.
 Array<float> return_probabilities(const TablesView& tables, i64 steps);
 
 }  // namespace planegraph

@@ -24,7 +24,7 @@ PLANEGRAPH_INLINE void start_row(Float* y, const Float* x, i64 width, bool add) 
 }
 
 template <class Float>
-PLANEGRAPH_INLINE void sum_all(Rows<const Float> x, const Entries& e, i64 width, Rows<Float> y, bool add) {
+PLANEGRAPH_INLINE void sum_all(Matrix<const Float> x, const Entries& e, i64 width, Matrix<Float> y, bool add) {
   for (i64 r = 0; r < e.rows; ++r) {
     Float* to = y.data + r * y.stride;
     bool started = add;
@@ -39,21 +39,21 @@ PLANEGRAPH_INLINE void sum_all(Rows<const Float> x, const Entries& e, i64 width,
   }
 }
 
-PLANEGRAPH_WIDE void sum_floats(Rows<const float> x, const Entries& e, i64 width, Rows<float> y, bool add) {
+PLANEGRAPH_WIDE void sum_floats(Matrix<const float> x, const Entries& e, i64 width, Matrix<float> y, bool add) {
   sum_all(x, e, width, y, add);
 }
-PLANEGRAPH_WIDE void sum_doubles(Rows<const double> x, const Entries& e, i64 width, Rows<double> y, bool add) {
+PLANEGRAPH_WIDE void sum_doubles(Matrix<const double> x, const Entries& e, i64 width, Matrix<double> y, bool add) {
   sum_all(x, e, width, y, add);
 }
 
 }  // namespace
 
 template <>
-void sum_rows(Rows<const float> x, const Entries& entries, i64 width, Rows<float> y, bool add) {
+void sum_rows(Matrix<const float> x, const Entries& entries, i64 width, Matrix<float> y, bool add) {
   sum_floats(x, entries, width, y, add);
 }
 template <>
-void sum_rows(Rows<const double> x, const Entries& entries, i64 width, Rows<double> y, bool add) {
+void sum_rows(Matrix<const double> x, const Entries& entries, i64 width, Matrix<double> y, bool add) {
   sum_doubles(x, entries, width, y, add);
 }
 

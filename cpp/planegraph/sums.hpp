@@ -18,13 +18,13 @@ struct Entries {
 
 /// A matrix by rows; `stride` elements lie between the starts of two rows.
 template <class Float>
-struct Rows {
+struct Matrix {
   Float* data;
   i64 stride;
 };
 
 /// y = A x, or y += A x.
 template <class Float>
-void sum_rows(Rows<const Float> x, const Entries& entries, i64 width, Rows<Float> y, bool add);
+void sum_rows(Matrix<const Float> x, const Entries& entries, i64 width, Matrix<Float> y, bool add);
 
 }  // namespace planegraph

@@ -1,33 +1,19 @@
 // Fuzzing: arbitrary arrays into check_batch and Engine::run.
 //
-//   fuzz_core SECONDS [SEED [ITERATION]]     with ITERATION: only that one
-//
-// An iteration makes a batch of good, mutated and nonsensical graphs, damages offsets, ids or lengths, and draws options. What must hold:
+// An iteration makes a batch of good, mutated and nonsensical graphs, damages offsets, ids or lengths, and draws options. One in a hundred has
+// thousands of tiny graphs, which keep several threads at work. What must hold:
 // bad offsets are refused; nothing but InvalidGraph, NotPlanar and Cancelled is thrown, for a reason and with the right index; a witness is a
 // Kuratowski subdivision; tables keep their promises, codes decode to the graph, and a random relabelling changes neither.
 // Arrays are exactly as long as their contents, so that AddressSanitizer sees every step beyond. Iteration k depends on (seed, k) alone, but for
 // the memory that the engine keeps.
-#include <csignal>
-#include <cstdlib>
-
 #include "brute.hpp"
 #include "families.hpp"
+#include "fuzz.hpp"
 #include "planegraph/embedding.hpp"
 #include "tables.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 namespace planegraph::test {
 namespace {
-
-u64 current_seed = 0, current_iteration = 0;
-
-void say_where() {
-  std::fprintf(stderr, "fuzz_core: while running seed %llu iteration %llu\n", static_cast<unsigned long long>(current_seed),
-               static_cast<unsigned long long>(current_iteration));
-}
 
 i64 any_id(i64 n, Random& random) {
   static const std::vector<i64> odd{-1, -2, INT64_MIN, INT64_MAX, INT64_MIN + 1, i64{1} << 31, i64{1} << 32, -(i64{1} << 32),
@@ -101,9 +87,10 @@ Batch any_batch(Random& random) {
   shape.node_float = random.percent(50), shape.edge_float = random.percent(50);
   const bool few = random.percent(60);  // labels that repeat keep symmetries alive
   Batch batch;
-  for (i64 k = random.percent(3) ? random.below(400) : random.below(6); k > 0; --k) {
-    Input g = any_graph(random);
-    if (random.percent(30)) mutate(g, random);
+  const bool many = random.percent(1);
+  for (i64 k = many ? random.between(4000, 20000) : random.percent(3) ? random.below(400) : random.below(6); k > 0; --k) {
+    Input g = many ? path(random.below(3)) : any_graph(random);
+    if (random.percent(many ? 0 : 30)) mutate(g, random);
     g.node_width = shape.node_width, g.edge_width = shape.edge_width, g.rows_per_edge = shape.rows_per_edge;
     g.node_float = shape.node_float, g.edge_float = shape.edge_float;
     g.node_rows.resize(static_cast<std::size_t>(g.n * g.node_width));
@@ -134,7 +121,10 @@ bool good_offsets(const std::vector<i64>& ptr, i64 total) {
 
 /// Graph k of a batch with good offsets.
 Input graph_of(const Batch& batch, i64 k) {
-  Input g = batch.all;
+  const Input& all = batch.all;
+  Input g;
+  g.node_width = all.node_width, g.edge_width = all.edge_width, g.rows_per_edge = all.rows_per_edge;
+  g.node_float = all.node_float, g.edge_float = all.edge_float;
   const i64 v0 = batch.node_ptr[k], v1 = batch.node_ptr[k + 1], e0 = batch.edge_ptr[k], e1 = batch.edge_ptr[k + 1];
   g.n = v1 - v0;
   g.edges.assign(batch.all.edges.begin() + 2 * e0, batch.all.edges.begin() + 2 * e1);
@@ -251,7 +241,7 @@ class Fuzzer {
     tally_.check(planar || !refuse, "a graph that is not planar was accepted", g);
     if (options.walks) tally_.accept(table_problem(g, packed, k, batch.node_ptr[k]), g);
     if (options.codes) tally_.accept(code_problem(g, packed, k, batch.node_ptr[k]), g);
-    if (batch.size() > 10 && random.percent(90)) return;
+    if (batch.size() > 10 && random.percent(batch.size() > 1000 ? 99 : 90)) return;
     const Input h = relabelled(g, random);
     if (!planar) {
       const Options as_set{true, true, false, 1};
@@ -277,31 +267,7 @@ class Fuzzer {
 
 int main(int argc, char** argv) {
   using namespace planegraph::test;
-  const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
-  const auto start = std::chrono::steady_clock::now();
-  current_seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : static_cast<planegraph::u64>(std::chrono::system_clock::now().time_since_epoch().count());
-  const bool only_one = argc > 3;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  __sanitizer_set_death_callback(say_where);
-#endif
-  std::signal(SIGABRT, [](int) { say_where(); });
   Tally tally("fuzz_core");
   Fuzzer fuzzer(tally);
-  const auto elapsed = [&] { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(); };
-  std::printf("fuzz_core: seed %llu\n", static_cast<unsigned long long>(current_seed));
-  std::fflush(stdout);
-  current_iteration = only_one ? std::strtoull(argv[3], nullptr, 10) : 0;
-  for (; elapsed() < seconds; ++current_iteration) {
-    const planegraph::i64 failed = tally.failed();
-    fuzzer.iterate(Random(Random(current_seed ^ 0x5851F42D4C957F2Dull * (current_iteration + 1)).bits()));
-    if (tally.failed() > failed) say_where();
-    if (only_one || tally.failed() >= 10) {
-      ++current_iteration;
-      break;
-    }
-  }
-  fuzzer.print();
-  std::printf("fuzz_core: %llu iterations, %.1f seconds, seed %llu\n", static_cast<unsigned long long>(current_iteration), elapsed(),
-              static_cast<unsigned long long>(current_seed));
-  return tally.finish();
+  return fuzz(tally, argc, argv, [&](Random random) { fuzzer.iterate(random); }, [&] { fuzzer.print(); });
 }
