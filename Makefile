@@ -19,7 +19,7 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz torture lint clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture lint clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -84,9 +84,11 @@ asan: $(VENV)/.tools  ## the tests of the core under AddressSanitizer and Undefi
 	$(call cpp_tests,asan,$(ASAN))
 	ctest --test-dir $(BUILD)/asan --no-tests=error --output-on-failure -j $(JOBS)
 
+TSAN := -DPLANEGRAPH_SANITIZE=thread
+
 # only what uses threads: the other tests would take minutes and see nothing new
 tsan: $(VENV)/.tools  ## the tests of the batch driver under ThreadSanitizer
-	$(call cpp_tests,tsan,-DPLANEGRAPH_SANITIZE=thread)
+	$(call cpp_tests,tsan,$(TSAN))
 	ctest --test-dir $(BUILD)/tsan --no-tests=error --output-on-failure -R 'batch|fuzz'
 
 # FUZZ_SEED repeats a run
@@ -94,7 +96,11 @@ fuzz: $(VENV)/.tools  ## arbitrary arrays into the core, under the sanitizers, f
 	$(call cpp_tests,asan,$(ASAN))
 	@for f in cpp/tests/fuzz*.cpp; do $(BUILD)/asan/$$(basename $$f .cpp) $(FUZZ_SECONDS) $(FUZZ_SEED) || exit 1; done
 
-torture: setup  ## attacks on all of it for TORTURE_SECONDS, an hour by default; TORTURE_ARGS chooses a part and a seed
+sanitized: $(VENV)/.tools  ## build the tests of the core under all sanitizers, for the part of `torture` that runs them
+	$(call cpp_tests,asan,$(ASAN))
+	$(call cpp_tests,tsan,$(TSAN))
+
+torture: setup sanitized  ## attacks on all of it for TORTURE_SECONDS, an hour by default; TORTURE_ARGS chooses a part and a seed
 	PYTHONPATH=tests $(PY) -m torture --seconds $(TORTURE_SECONDS) $(TORTURE_ARGS)
 
 lint: setup  ## ruff

@@ -16,6 +16,8 @@ SECONDS = 4
 @pytest.mark.parametrize("part", PARTS)
 def test_nothing_is_found(part):
     outcome = runner.run_apart(part, 0, SECONDS)
+    if outcome.skipped:
+        pytest.skip(outcome.skipped)
     assert outcome.findings == []
     assert outcome.trials
 

@@ -7,6 +7,9 @@ seeds N, N + 1, ... until its share of the time is over, and names the seed of e
     PYTHONPATH=tests python -m torture                              all parts, an hour
     PYTHONPATH=tests python -m torture --part graphs --seed 1234 --seconds 0    one trial, to repeat a finding
 
+A part that needs what may not be there has a function ``missing()``, too: what is lacking in words, or "". ``giants`` takes huge inputs
+only for seeds of 1,000 and more.
+
 A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a few seconds with the default tests.
 """
 
@@ -14,14 +17,15 @@ from __future__ import annotations
 
 PARTS = {
     "arrays": "arbitrary arrays, codes and graph6 into the core",
-    "bytes": "damaged bytes in every kind of file, read and used",
-    "folders": "two processes on one folder or file",
-    "files": "hostile files: bombs, pickles, pipes, names, sizes that lie",
     "graphs": "planarity, codes and isomorphism against networkx and nauty",
+    "giants": "10^7 tiny graphs, graphs of 10^7 nodes, with enough memory and with too little",
+    "sanitizers": "the core's fuzzers under ASan, UBSan and TSan",
     "processes": "fork, spawn, threads, daemon threads, exit",
     "texts": "hostile text through the command line",
+    "bytes": "damaged bytes in every kind of file, read and used",
+    "files": "hostile files: bombs, pickles, pipes, names, sizes that lie",
+    "folders": "two processes on one folder or file",
     "kills": "kill -9 while packing, training, saving, resuming, predicting",
     "disks": "full, broken and read-only disks, while the same is written",
-    # to come: bytes (flipped, in every kind of file), folders (two processes on one)
 }
 """The modules of this folder that are parts, and what each attacks."""

@@ -27,6 +27,8 @@ def main() -> int:
         outcome = run_apart(part, seed, args.seconds / len(chosen))
         for at, found in outcome.findings:
             print(f"FOUND by --part {part} --seed {at} --seconds 0\n{found}", flush=True)
+        if outcome.skipped:
+            print(f"skipped: {outcome.skipped}", flush=True)
         outcomes.append(outcome)
     print(f"\n{table(outcomes)}", end="", flush=True)
     return 1 if any(outcome.findings for outcome in outcomes) else 0

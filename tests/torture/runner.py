@@ -15,23 +15,28 @@ from importlib import import_module
 from pathlib import Path
 
 _MOST = 20  # findings of one part, after which it ends
-_PATIENCE = 300.0  # seconds beyond its time after which a part is taken to hang
+_PATIENCE = {"giants": 2400.0}  # seconds beyond its time after which a part is taken to hang
+_USUAL_PATIENCE = 300.0
 
 
 @dataclass
 class Outcome:
-    """What a part did: its first seed, how many trials, and the findings by seed."""
+    """What a part did: its first seed, how many trials, and the findings by seed; or why it was skipped."""
 
     part: str
     seed: int
     trials: int = 0
     seconds: float = 0.0
     findings: list[tuple[int, str]] = field(default_factory=list)
+    skipped: str = ""
 
 
 def run_part(part: str, seed: int, seconds: float, at: Callable[[int], object] = lambda seed: None) -> Outcome:
-    """Trials of one part in this process, at least one; ``at`` is told each seed before its trial."""
-    trial, outcome, begin = import_module(f".{part}", __package__).trial, Outcome(part, seed), time.monotonic()
+    """Trials of one part in this process, at least one unless it says what it misses; ``at`` is told each seed before its trial."""
+    module, outcome, begin = import_module(f".{part}", __package__), Outcome(part, seed), time.monotonic()
+    trial, outcome.skipped = module.trial, getattr(module, "missing", str)()
+    if outcome.skipped:
+        return outcome
     while outcome.trials == 0 or (time.monotonic() - begin < seconds and len(outcome.findings) < _MOST):
         now = seed + outcome.trials
         at(now)
@@ -48,19 +53,19 @@ def run_part(part: str, seed: int, seconds: float, at: Callable[[int], object] =
 
 def run_apart(part: str, seed: int, seconds: float) -> Outcome:
     """The same in a process of its own: one that dies or hangs is a finding of the trial that it was at."""
-    begin = time.monotonic()
+    begin, limit = time.monotonic(), seconds + _PATIENCE.get(part, _USUAL_PATIENCE)
     with tempfile.TemporaryDirectory() as folder:
         progress, result = Path(folder, "seed"), Path(folder, "result.json")
         program = "import sys; from torture.runner import run_and_tell; run_and_tell(sys.argv[1], *map(int, sys.argv[2:4]), *sys.argv[4:])"
         command = [sys.executable, "-c", program, part, str(seed), str(max(int(seconds), 0)), str(progress), str(result)]
         path = os.pathsep.join([str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
         try:
-            code = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, timeout=seconds + _PATIENCE).returncode
+            code = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, timeout=limit).returncode
             if code == 0:
                 return Outcome(**json.loads(result.read_text()))
             what = f"the process ended with {code}"
         except subprocess.TimeoutExpired:
-            what = f"still running after {seconds + _PATIENCE:.0f} s"
+            what = f"still running after {limit:.0f} s"
         last = int(progress.read_text() or seed) if progress.exists() else seed
         return Outcome(part, seed, last - seed + 1, time.monotonic() - begin, [(last, what)])
 
