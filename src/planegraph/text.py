@@ -9,9 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from .decomposition import Decomposition, SpqrNode
+import numpy as np
 
+if TYPE_CHECKING:
+    from .decomposition import Decomposition
+
+_TYPES, _CYCLE = "SPQR", 0
 _SHAPE = {"S": "cycle of {}", "P": "bond of {}", "Q": "edge", "R": "rigid, {} edges"}
 
 
@@ -35,24 +38,34 @@ def render(d: Decomposition, names: Sequence[Any] | None = None, max_lines: int 
 
 
 class _Renderer:
+    """Looks up what it draws in the arrays, so that the first lines of a huge tree cost little more than sorting it."""
+
     def __init__(self, d: Decomposition, names: Sequence[Any] | None, max_lines: int, width: int) -> None:
         self.d, self.names, self.max_lines, self.width = d, names, max_lines, width
-        self.cut_children: dict[int, list[int]] = {}  # block -> cut nodes below it
-        for cut in d.cut_nodes:
-            if cut.parent_block is not None:
-                self.cut_children.setdefault(cut.parent_block, []).append(cut.index)
-        self.spqr_children: dict[int, list[int]] = {}
-        for c in d.spqr_nodes:
-            if c.parent is not None:
-                self.spqr_children.setdefault(c.parent, []).append(c.index)
+        a = d.arrays
+        self.below = {
+            "cuts of block": _Groups(a["cut_parent_block"], max_lines + 1),
+            "blocks of cut": _Groups(a["block_parent_cut"], max_lines + 1),
+            "children of spqr": _Groups(a["spqr_parent"], max_lines + 1),
+        }
+        blocks = len(a["block_root"])
+        self.spqr_count = np.bincount(a["spqr_block"], minlength=blocks)
+        self.node_count = np.bincount(a["node_block_block"], minlength=blocks)
+        real = a["walk_edge"] >= 0
+        owner = a["walk_spqr"][real]
+        self.edge_count = np.bincount(a["spqr_block"][owner], 1 / self.darts(owner), blocks).astype(int)
+
+    def darts(self, c: np.ndarray) -> np.ndarray:
+        """How often the walks of SPQR nodes meet an edge of theirs."""
+        return np.where((self.d.arrays["spqr_type"][c] == _CYCLE) & (self.d.arrays["spqr_set"][c] == 0), 1, 2)
 
     def text(self) -> str:
         d = self.d
         lines = [repr(d)[len("Decomposition(") : -1]]
-        roots = [("block", b.index) for b in d.blocks if b.parent_cut is None]
-        roots += [("cut", c.index) for c in d.cut_nodes if c.parent_block is None]
+        roots = [("block", b) for b in self.below["blocks of cut"].of(-1)]
+        roots += [("cut", c) for c in self.below["cuts of block"].of(-1)]
         stack = [("", i == 0, 0, root) for i, root in enumerate(reversed(roots))]
-        total = len(d.blocks) + len(d.cut_nodes) + sum(len(b.spqr_nodes) for b in d.blocks if len(b.spqr_nodes) > 1)
+        total = len(self.spqr_count) + len(d.arrays["cut_node"]) + int(self.spqr_count[self.spqr_count > 1].sum())
         while stack and len(lines) < self.max_lines:
             prefix, last, depth, item = stack.pop()
             lines.append(prefix + ("└─ " if last else "├─ ") + self.describe(*item))
@@ -65,44 +78,59 @@ class _Renderer:
         if omitted:
             lines.append(f"... and {omitted} more lines")
         isolated = self.isolated()
-        if isolated:
+        if len(isolated):
             lines.append(f"isolated: {self.nodes(isolated)}")
         return "\n".join(line if len(line) <= self.width else line[: self.width - 3] + "..." for line in lines)
 
     def children(self, kind: str, index: int) -> list[tuple[str, int]]:
         if kind == "cut":
-            return [("block", b) for b in self.d.cut_nodes[index].blocks if self.d.blocks[b].parent_cut == index]
+            return [("block", b) for b in self.below["blocks of cut"].of(index)]
         if kind == "spqr":
-            return [("spqr", c) for c in self.spqr_children.get(index, [])]
-        block = self.d.blocks[index]
-        inner = [("spqr", block.root)] if len(block.spqr_nodes) > 1 else []
-        return inner + [("cut", c) for c in self.cut_children.get(index, [])]
+            return [("spqr", c) for c in self.below["children of spqr"].of(index)]
+        inner = [("spqr", int(self.d.arrays["block_root"][index]))] if self.spqr_count[index] > 1 else []
+        return inner + [("cut", c) for c in self.below["cuts of block"].of(index)]
 
     def describe(self, kind: str, index: int) -> str:
         if kind == "cut":
-            return f"cut node {self.name(self.d.cut_nodes[index].node)}"
+            return f"cut node {self.name(int(self.d.arrays['cut_node'][index]))}"
         if kind == "spqr":
-            return self.spqr(self.d.spqr_nodes[index])
-        block = self.d.blocks[index]
-        if len(block.spqr_nodes) == 1:
-            return f"block {index}: {self.spqr(self.d.spqr_nodes[block.root])}"
-        return f"block {index}: {len(block.nodes)} nodes, {len(block.edges)} edges, {len(block.spqr_nodes)} SPQR nodes"
+            return self.spqr(index)
+        if self.spqr_count[index] == 1:
+            return f"block {index}: {self.spqr(int(self.d.arrays['block_root'][index]))}"
+        return f"block {index}: {self.node_count[index]} nodes, {self.edge_count[index]} edges, {self.spqr_count[index]} SPQR nodes"
 
-    def spqr(self, c: SpqrNode) -> str:
-        shape = _SHAPE[c.type].format(len(c.edges)) + (", as a set" if c.is_set else "")
-        virtual = len(c.virtual_edges)
-        where = f", at theta {c.theta}" if c.parent is not None else ""
+    def spqr(self, c: int) -> str:
+        a = self.d.arrays
+        kind, is_set, walk = _TYPES[a["spqr_type"][c]], bool(a["spqr_set"][c]), slice(*np.searchsorted(a["walk_spqr"], (c, c + 1)))
+        darts = int(self.darts(np.array(c)))
+        shape = _SHAPE[kind].format((walk.stop - walk.start) // darts) + (", as a set" if is_set else "")
+        virtual = int((a["walk_other"][walk] >= 0).sum()) // darts
+        where = f", at theta {a['spqr_theta'][c]}" if a["spqr_parent"][c] >= 0 else ""
         more = f", {virtual} virtual" if virtual else ""
-        return f"{c.type} ({shape}{more}{where}) {self.nodes(c.nodes)}"
+        nodes, first = np.unique(a["walk_node"][walk], return_index=True)
+        nodes = nodes if is_set else a["walk_node"][walk][np.sort(first)]  # in the order of first visits
+        return f"{kind} ({shape}{more}{where}) {self.nodes(nodes)}"
 
-    def isolated(self) -> list[int]:
-        n, edges = self.d.graph.num_nodes, self.d.graph.edges
-        touched = set(edges.ravel().tolist())
-        return [v for v in range(n) if v not in touched]
+    def isolated(self) -> np.ndarray:
+        alone = np.ones(self.d.graph.num_nodes, bool)
+        alone[self.d.graph.edges.ravel()] = False
+        return np.flatnonzero(alone)
 
-    def nodes(self, nodes: Sequence[int], most: int = 40) -> str:
-        text = " ".join(self.name(v) for v in nodes[:most])
+    def nodes(self, nodes: np.ndarray, most: int = 40) -> str:
+        text = " ".join(self.name(v) for v in nodes[:most].tolist())
         return text if len(nodes) <= most else text + " ..."
 
     def name(self, v: int) -> str:
         return printable(str(v if self.names is None else self.names[v]))
+
+
+class _Groups:
+    """The first ``most`` rows of each value of a column, ascending."""
+
+    def __init__(self, values: np.ndarray, most: int) -> None:
+        self.order, self.most = np.argsort(values, kind="stable"), most
+        self.values = values[self.order]
+
+    def of(self, value: int) -> list[int]:
+        first, end = np.searchsorted(self.values, (value, value + 1))
+        return self.order[first : min(end, first + self.most)].tolist()
