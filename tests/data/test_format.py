@@ -281,6 +281,38 @@ def test_more_nodes_than_were_saved(tmp_path: Path) -> None:
         damaged(path, "node_ptr", 2**40, -1)
 
 
+def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    for name in ("pipe", "zero"):
+        with pytest.raises(pg.FormatError, match=f"{name}.*it is not a regular file"):
+            PackedDataset.open(tmp_path / name)
+
+
+def test_a_manifest_without_its_digest_is_refused(saved: Path) -> None:
+    """Which a copy in another process compares."""
+    data = saved.read_bytes()
+    manifest, arrays = format._read(data)
+    del manifest["content"]
+    header = format._header(arrays, manifest)
+    seal = zlib.crc32(header).to_bytes(4, "little")
+    saved.write_bytes(b"".join([header, *(array.tobytes() for array in arrays.values()), seal]))
+    with pytest.raises(pg.FormatError, match="manifest has no digest"):
+        PackedDataset.open(saved)
+
+
+def test_a_long_claim_makes_a_short_message(saved: Path) -> None:
+    data = saved.read_bytes()
+    length = int.from_bytes(data[:8], "little")
+    header = json.loads(data[8 : 8 + length])
+    header["y"]["shape"] = [[0] * 10_000]
+    text = json.dumps(header).encode()
+    saved.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
+    with pytest.raises(pg.FormatError, match="array y has shape") as error:
+        PackedDataset.open(saved)
+    assert len(str(error.value)) < 500
+
+
 def test_a_small_file_is_read_and_not_mapped(saved: Path, tmp_path: Path) -> None:
     """A mapped file that someone truncates ends the process with SIGBUS."""
     for verify in (True, False):

@@ -38,7 +38,7 @@ from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.loop import CHECKPOINT
 
 from .bounds import bounded
-from .sound import QUICK, SMILES, said, train_table, write_table
+from .sound import QUICK, SMILES, said, train_command, write_table
 
 _MEGA = 10**6
 _NAMES = (
@@ -70,8 +70,7 @@ def _sound() -> Path:
     root = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, root, True)
     write_table(root / "table.csv")
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere):
-        assert train_table(root / "table.csv", root / "run") == 0
+    assert said(*train_command(root / "table.csv", root / "run"))[0] == 0
     ds = regression(10).dataset
     ds.save(root / "data.safetensors")
     BasePlanE.for_data(ds, hidden=4, layers=1).save_pretrained(root / "model")
@@ -200,7 +199,7 @@ _EVIL = (
     b'""', b'"\n"', b",",
     b",,,,", b"\t", b";", b"\n", b"\r", b"9" * 400, b"1e400", b"nan", b"-inf", b"C" * _MEGA, b"9" * _MEGA, b"(" * 20_000,
     b"[" * 20_000,
-    b"," * 200_000, b'"' * _MEGA, b'"' + b"C\n" * 100_000, b"<script>alert(1)</script>", b"$$$$\n" * 1000, b">  <x>\n" * 1000,
+    b"," * 200_000, b'"' * _MEGA, b'"' + b"C\n" * 5_000, b"<script>alert(1)</script>", b"$$$$\n" * 1000, b">  <x>\n" * 1000,
     b"M  END\n",
     b"999999  0  0  0  0  0  0  0  0  0999 V2000\n", b"M  V30 COUNTS 99999999 99999999 0 0 0\n", b"=cmd|' /C calc'!A0",
     b"%99C%99", b"C1" * 5000,

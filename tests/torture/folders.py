@@ -37,7 +37,7 @@ from planegraph.train import step, sweep, train
 from planegraph.train.lock import LOCK
 from planegraph.train.loop import CHECKPOINT
 
-from .sound import train_table, write_table
+from .sound import train_command, write_table
 
 _SECONDS = 120.0  # for a child that needs one or two
 _REFUSED = ("is in use by", "already holds a run")
@@ -145,7 +145,7 @@ def _sound() -> Path:
     write_lengths(root / "raw", *range(3, 40))
     made = (
         partial(_train, root / "whole"),
-        partial(train_table, root / "table.csv", root / "table"),
+        partial(_table, root / "table.csv", root / "table"),
         partial(_sweep, root / "sweep"),
         partial(_predict, root, root / "out.csv"),
         lambda: Rings(root / "raw", root / "packed", threads=1).load(),
@@ -166,6 +166,10 @@ def _train(out: Path, resume: bool = False, slow: float = 0.0) -> None:
 
     step._remember = slowly
     train(regression(), small(epochs=6), out, resume=resume, device="cpu", report=False)
+
+
+def _table(table: Path, out: Path) -> int:
+    return main(train_command(table, out))
 
 
 def _resume_table(out: Path) -> int:
@@ -254,8 +258,8 @@ def _strange_lock(rng: random.Random, folder: Path, root: Path) -> str | None:
 def _two_tables(rng: random.Random, folder: Path, root: Path) -> str | None:
     """A run on a table, which is resumed if it is there; perhaps the first is killed."""
     run = folder / "run"
-    first = _Child(folder, partial(train_table, root / "table.csv", run))
-    second = _Child(folder, partial(train_table, root / "table.csv", _through_a_link(rng, folder / "run")), rng.random() / 2)
+    first = _Child(folder, partial(_table, root / "table.csv", run))
+    second = _Child(folder, partial(_table, root / "table.csv", _through_a_link(rng, folder / "run")), rng.random() / 2)
     killed = rng.random() < 0.3
     if killed:
         time.sleep(rng.random() / 2)
@@ -266,7 +270,7 @@ def _two_tables(rng: random.Random, folder: Path, root: Path) -> str | None:
     if found := _wrong(both):
         return found
     if killed:
-        last = _Child(folder, partial(train_table, root / "table.csv", run))
+        last = _Child(folder, partial(_table, root / "table.csv", run))
         if last.wait():
             return f"not resumed: {last.said[-2000:]}"
     return _other_table(run, root / "table") or (None if killed else _left(run))

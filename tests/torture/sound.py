@@ -21,8 +21,8 @@ def write_table(path: Path) -> None:
         csv.writer(file).writerows([("smiles", "length"), *((text, len(text)) for text in SMILES)])
 
 
-def train_table(table: Path, out: Path) -> int:
-    return main(["train", str(table), "--out", str(out), *QUICK])
+def train_command(table: Path, out: Path) -> list[str]:
+    return ["train", str(table), "--out", str(out), *QUICK]
 
 
 def said(*command: str) -> tuple[int, str, str]:

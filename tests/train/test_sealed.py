@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import zlib
@@ -174,6 +175,23 @@ def test_deep_nesting_in_a_run_is_no_internal_error(copy, name):
     (copy / "molecules.json").write_text("[" * 100_000)
     with pytest.raises(FormatError, match=r"molecules\.json is damaged: it is nested too deeply"):
         read_finished(copy)
+
+
+@pytest.mark.parametrize(
+    ("name", "read"),
+    [
+        *((name, read_run) for name in ("result.json", "machine.json", "log.jsonl")),
+        ("settings.yaml", load_run_settings),
+        (CHECKPOINT, lambda folder: load_checkpoint(folder / CHECKPOINT)),
+    ],
+)
+def test_a_pipe_in_place_of_a_file_is_not_waited_for(copy, name, read):
+    """Nor a device without an end, which would fill the memory."""
+    for make in (os.mkfifo, lambda path: os.symlink("/dev/zero", path)):
+        (copy / name).unlink()
+        make(copy / name)
+        with pytest.raises(FormatError, match=f"{name} is not a regular file"):
+            read(copy)
 
 
 def test_json_comes_back(tmp_path):

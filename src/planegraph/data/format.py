@@ -390,6 +390,7 @@ def _view(buffer: mmap.mmap | bytes, at: int, dtype: np.dtype, shape: tuple[int,
 
 
 def _check_described(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
+    _check(isinstance(manifest.get("content"), str), "its manifest has no digest of its content")
     described = manifest.get("arrays")
     _check(isinstance(described, dict) and described.keys() == arrays.keys(), "header and manifest name different arrays")
     for name, array in arrays.items():
