@@ -22,6 +22,7 @@ pytest.importorskip("rdkit")
 
 from planegraph.cli import main
 from planegraph.molecules import MOST_CHARACTERS
+from planegraph.sealed import json_text, read_json
 
 PARTS = ("C", "CC", "O", "N", "c1ccccc1", "C(=O)O", "Cl", "C1CC1", "C#N", "S")
 MOLECULES = [f"CC({PARTS[k % 10]})C({PARTS[k // 7]})" for k in range(40)]
@@ -336,6 +337,24 @@ def test_odd_molecules_are_predicted(run, smiles):
     Path("t.csv").write_text(f"smiles\n{smiles}\n")
     assert main(["predict", "run", "t.csv", "-o", "p.csv", "-q"]) == 0
     assert float(Path("p.csv").read_text().splitlines()[1].split(",")[1])
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"kind": [None]}, "kind must be one of regression"),
+        ({"targets": []}, "columns and classes must be texts"),
+        ({"smiles": 3}, "columns and classes must be texts"),
+        ({"seen": {"x": [["a"]], "edge_attr": []}}, "the categories in seen must be integers"),
+    ],
+    ids=str,
+)
+def test_a_schema_of_other_values(run, capsys, changes, message):
+    """Its checksum vouches for them, so somebody else wrote it."""
+    path = Path("run/molecules.json")
+    path.write_text(json_text(read_json(path) | changes))
+    assert main(["evaluate", "run", "table.csv"]) == 2
+    assert f"molecules.json: {message}" in capsys.readouterr().err
 
 
 # ---- runs -------------------------------------------------------------------------------------------------------------------

@@ -27,6 +27,16 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
 
 
+def shortened(text: object, most: int = 1000) -> str:
+    """As text, without its middle if that is long: libraries repeat what a damaged file says, be it a million characters.
+
+    >>> shortened("a" * 50 + "b" * 50, 10)
+    'aaaaa ... bbbbb'
+    """
+    text = str(text)
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-(most // 2) :]}"
+
+
 def render(d: Decomposition, names: Sequence[Any] | None = None, max_lines: int = 200, width: int = 100) -> str:
     """The tree as text: at most ``max_lines`` lines, each cut at ``width`` characters. ``names`` replaces node numbers.
 

@@ -321,7 +321,8 @@ def _json(rng: random.Random, home: Path, root: Path) -> str | None:
     """A JSON file of a run that is a bomb, or has one value that is another; its checksum is right or left out."""
     run = Path(shutil.copytree(root / "run", home / "run"))
     path = run / rng.choice(("result.json", "molecules.json", "machine.json", "log.jsonl"))
-    if rng.random() < 0.3:
+    bomb = rng.random() < 0.3
+    if bomb:
         _no_file_or_bomb(path, rng)
     elif path.name == "log.jsonl":
         lines = path.read_text().splitlines()
@@ -334,7 +335,7 @@ def _json(rng: random.Random, home: Path, root: Path) -> str | None:
         values = _hostile(values, rng)
         with_seal = isinstance(values, dict) and rng.random() < 0.7
         path.write_text(json_text(values) if with_seal else json.dumps(values))
-    return _use_run(rng, run, home, root, path)
+    return _use_run(rng, run, home, root, path if bomb else None)
 
 
 def _no_file_or_bomb(path: Path, rng: random.Random) -> None:
@@ -345,8 +346,8 @@ def _no_file_or_bomb(path: Path, rng: random.Random) -> None:
         path.write_bytes(rng.choice(_BOMBS))
 
 
-def _use_run(rng: random.Random, run: Path, home: Path, root: Path, path: Path) -> str | None:
-    """The run through the commands that read it; files that may not be read by all are not always named."""
+def _use_run(rng: random.Random, run: Path, home: Path, root: Path, path: Path | None) -> str | None:
+    """The run through the commands that read it; an error must name the path, if one is given."""
     table, out = str(root / "table.csv"), home / "out.csv"
     found = rng.choice(
         (

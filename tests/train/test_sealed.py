@@ -194,6 +194,16 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(copy, name, read):
             read(copy)
 
 
+def test_what_a_library_repeats_is_cut(copy):
+    """A header of a million characters is not a message of as many."""
+    text = b'{"crc32": "' + b"x" * 10**6 + b'"}'
+    for path, read in ((copy / CHECKPOINT, load_checkpoint), (copy / "models/seed0/test.safetensors", lambda _: read_run(copy))):
+        path.write_bytes(len(text).to_bytes(8, "little") + text)
+        with pytest.raises(FormatError, match=path.name) as error:
+            read(path)
+        assert len(str(error.value)) < 2000
+
+
 def test_json_comes_back(tmp_path):
     values = {"a": [1, 2.5, None], "b": {"x": float("inf")}, "text": "ü\n"}
     path = tmp_path / "values.json"

@@ -13,7 +13,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from reprlib import repr as shown
+from typing import Any, NamedTuple, Self, get_args
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from ..csv_text import CsvWriter
 from ..data.packed import PackedDataset
 from ..decompose import planar_mask
 from ..errors import FormatError, PlanegraphError
+from .base import require
 from .molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
 from .molecule_files import MoleculeTable, find_smiles_column, open_table, read_targets, require_column
 from .molecule_splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
@@ -115,7 +117,12 @@ class MoleculeSchema:
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
         """From what :meth:`to_dict` gives."""
         given = dict(values) | {"featurizer": Featurizer.from_dict(values["featurizer"])}
-        return cls(**given | {name: tuple(values[name]) for name in ("targets", "classes")})
+        found = cls(**given | {name: tuple(values[name]) for name in ("targets", "classes")})
+        texts, columns = (found.smiles, *found.targets, *found.classes), [*found.seen["x"], *found.seen["edge_attr"]]
+        require(found.kind in get_args(Kind), f"kind must be one of {', '.join(get_args(Kind))}; found {shown(found.kind)}")
+        require(len(found.targets) > 0 and all(isinstance(text, str) for text in texts), "columns and classes must be texts")
+        require(all(type(value) is int for column in columns for value in column), "the categories in seen must be integers")
+        return found
 
 
 class Skipped(NamedTuple):

@@ -23,6 +23,7 @@ from ..data.format import checksum, metadata, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from ..reading import read_file
 from ..sealed import SEAL, UNSEALED, check_file, json_text, sealed_file
+from ..text import shortened
 from .config import Categorical, Continuous, Mixed, PlanEConfig, at_least_one
 from .features import make_encoder
 from .for_data import sizes_of
@@ -255,7 +256,7 @@ class GraphModel(nn.Module):
         except FileNotFoundError:
             raise FormatError(f"{file} is missing: there is no saved model") from None
         except Exception as error:  # the library raises errors of its own for damaged files
-            raise FormatError(f"{file} does not hold a saved model: {error}") from error
+            raise FormatError(f"{file} does not hold a saved model: {shortened(error)}") from error
         if version != FORMAT:
             raise FormatError(
                 f"{file} has format {version}; this planegraph reads {FORMAT}. Train the model again, or use the version that wrote it"

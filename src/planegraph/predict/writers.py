@@ -17,7 +17,7 @@ from ..csv_text import CsvWriter
 from ..data.format import replace_files
 from ..errors import FormatError, MissingDependencyError
 
-_ROW_GROUP = 2**16
+_ROW_GROUP, _CHARACTERS = 2**16, 2**26
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 Chunks = Iterable[Sequence[Sequence[str]]]
 
@@ -92,13 +92,15 @@ def _write_parquet(arrow: Any, columns: Sequence[str], numbers: frozenset[str], 
 
 
 def _joined(chunks: Chunks, size: int) -> Iterator[list[Sequence[str]]]:
-    """The same rows in chunks of this size at least, but for the last."""
+    """The same rows in chunks of this size at least, or of 64 Mi characters, but for the last."""
     kept: list[Sequence[str]] = []
+    characters = 0
     for rows in chunks:
         kept += rows
-        if len(kept) >= size:
+        characters += sum(len(cell) for row in rows for cell in row)
+        if len(kept) >= size or characters >= _CHARACTERS:
             yield kept
-            kept = []
+            kept, characters = [], 0
     if kept:
         yield kept
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import FormatError, PlanegraphError
 from ..reading import read_file
 from ..sealed import check_file, is_sealed, read_json
+from ..text import shortened
 from ..train.lanes import lane_name
 from ..train.log import read_log
 from ..train.machine import read_sessions
@@ -181,5 +182,5 @@ def _tests(folder: Path) -> dict[str, Predictions]:
             predicted = arrays["predicted"].reshape(len(arrays["id"]), -1)
             found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
         except Exception as error:  # the library raises errors of its own for damaged files
-            raise FormatError(f"{path} holds no predictions: {type(error).__name__}: {error}") from None
+            raise FormatError(f"{path} holds no predictions: {type(error).__name__}: {shortened(error)}") from None
     return found

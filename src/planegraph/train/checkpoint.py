@@ -24,6 +24,7 @@ from ..errors import FormatError, MissingDependencyError
 from ..nn.model import safetensors_for_torch, tensors_checksum
 from ..reading import read_file
 from ..sealed import SEAL, UNSEALED, check_file, sealed_file
+from ..text import shortened
 
 _KEY, _VERSION, _BEFORE = "planegraph-checkpoint", 3, 2
 
@@ -69,4 +70,4 @@ def _damage_named(path: Path) -> Iterator[None]:
     except (OSError, FormatError, MissingDependencyError):
         raise
     except Exception as error:  # the library raises errors of its own for damaged files
-        raise FormatError(f"{path} is no checkpoint: {type(error).__name__}: {error}") from None
+        raise FormatError(f"{path} is no checkpoint: {type(error).__name__}: {shortened(error)}") from None
