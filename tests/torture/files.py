@@ -259,11 +259,11 @@ def _bad_parquet(rng: random.Random, home: Path) -> Path:
 def _bad_place(rng: random.Random, home: Path) -> Path:
     """A name with nothing to read behind it."""
     path = home / ("t" + rng.choice((".csv", ".smi", ".sdf", ".csv.gz", ".parquet", "", ".exe")))
-    _no_file(path, rng.choice(_NO_FILES))
+    _no_file(path, rng.choice((*_NO_FILES, "unreadable")))
     return path
 
 
-_NO_FILES = ("pipe", "folder", "loop", "dangling", "endless", "unreadable")
+_NO_FILES = ("pipe", "folder", "loop", "dangling", "endless")
 
 
 def _no_file(path: Path, kind: str) -> None:
@@ -456,7 +456,7 @@ def _binary(rng: random.Random, home: Path, root: Path) -> str | None:
     path.unlink()
     how = rng.random()
     if how < 0.15:
-        _no_file(path, rng.choice(_NO_FILES))
+        _no_file(path, rng.choice((*_NO_FILES, "unreadable")))
     elif how < 0.35:
         out = io.BytesIO()
         rng.choice((lambda: torch.save({"a": _Pwned()}, out), lambda: out.write(pickle.dumps(_Pwned())), lambda: _savez(out)))()
