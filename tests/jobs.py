@@ -251,12 +251,24 @@ def _watch(steps: mmap.mmap, at_step: AtStep) -> None:
         at_step(_number(steps), what, str(path))
 
     class Raw(io.FileIO):
+        error: OSError | None = None
+
         def write(self, data: Any) -> int:
+            """As the system has it: a write that fails half-way says how far it came, and the next one fails."""
+            if self.error is not None:
+                error, self.error = self.error, None
+                raise error
             view = memoryview(data).cast("B")
             half = len(view) // 2
             if half:
                 super().write(view[:half])
-            step("write", self.name)
+            try:
+                step("write", self.name)
+            except OSError as error:
+                if not half:
+                    raise
+                self.error = error
+                return half
             return half + super().write(view[half:])
 
     usual = builtins.open
