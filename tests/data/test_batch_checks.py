@@ -203,10 +203,17 @@ def test_checked_once_until_it_is_changed(counted):
     counted.clear()
     model(made)
     assert not counted
+
+
+def test_inference_tensors_do_not_say_that_they_were_changed():
+    """So they are checked in every pass; one that was collated under inference mode, and then altered, ended the process."""
+    model = BasePlanE.for_data(DS, hidden=4, layers=2)
     with torch.inference_mode():
-        model(DS[:])
-        model(by_hand(DS[:]))
-    assert len(counted) == 1
+        batch = DS[:]
+        model(batch)
+        batch.walk_node[0] = 2**30
+        with pytest.raises(InvalidGraphError, match="walk_node"):
+            model(batch)
 
 
 # ---- on a GPU ---------------------------------------------------------------------------------------------------------------------

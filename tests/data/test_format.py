@@ -371,6 +371,20 @@ def test_a_file_that_is_replaced_before_it_is_opened_again(mapped: Path) -> None
         pickle.loads(data)
 
 
+def test_a_damaged_copy_in_the_place_of_a_pickled_file(mapped: Path) -> None:
+    """Its header is the same; it was trusted as the file that had been verified, and saving sealed the damage."""
+    data = pickle.dumps(PackedDataset.open(mapped))
+    whole = mapped.read_bytes()
+    copy = mapped.with_name("copy")
+    copy.write_bytes(whole)
+    copy.replace(mapped)
+    assert_equal(pickle.loads(data), PackedDataset.open(mapped))
+    copy.write_bytes(whole[:-20] + bytes([whole[-20] ^ 1]) + whole[-19:])
+    copy.replace(mapped)
+    with pytest.raises(pg.FormatError, match=r"graphs\.safetensors"):
+        pickle.loads(data)
+
+
 def test_a_copy_leaves_the_file_behind(saved: Path) -> None:
     part = PackedDataset.open(saved).subset([3])
     assert len(pickle.dumps(part)) < len(saved.read_bytes()) / 2

@@ -248,3 +248,15 @@ def test_stack_and_unstack():
     for model, again in zip(models, BasePlanE.stack(models).unstack(), strict=True):
         state, found = model.state_dict(), again.state_dict()
         assert all(torch.equal(state[name], found[name]) for name in state)
+
+
+def test_memory_that_runs_out_is_no_damage(tmp_path, monkeypatch):
+    """A user might delete a sound model."""
+    make_model(small_config()).save_pretrained(tmp_path)
+
+    def load(data: bytes) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("safetensors.torch.load", load)
+    with pytest.raises(MemoryError):
+        BasePlanE.from_pretrained(tmp_path)

@@ -150,9 +150,9 @@ def _forked(work: Callable[[], str | None]) -> str | None:
                 answer.flush()
             finally:
                 os._exit(code)
-        os.waitpid(pid, 0)
+        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
         answer.seek(0)
-        return answer.read().decode() or None
+        return answer.read().decode() or (f"the process of the attack ended with {code}" if code else None)
 
 
 def _has_mounted(place: Path) -> bool:

@@ -15,7 +15,7 @@ from importlib import import_module
 from pathlib import Path
 
 _MOST = 20  # findings of one part, after which it ends
-_PATIENCE = {"giants": 2400.0}  # seconds beyond its time after which a part is taken to hang
+_PATIENCE = {"giants": 2400.0, "sanitizers": 1200.0}  # seconds beyond its time after which a part is taken to hang
 _USUAL_PATIENCE = 300.0
 
 

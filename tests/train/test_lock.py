@@ -43,6 +43,22 @@ def holder(tmp_path):
         process.kill()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_leaves_the_text_of_its_parent(tmp_path):
+    """A child that unwound the block emptied it, and others were told of "another process"."""
+    with FolderLock(tmp_path) as lock:
+        assert lock.take(tmp_path) is None
+        child = os.fork()
+        if child == 0:
+            try:
+                lock.__exit__()
+            finally:
+                os._exit(0)
+        os.waitpid(child, 0)
+        assert json.loads((tmp_path / LOCK).read_text())["pid"] == os.getpid()
+        assert f"process {os.getpid()} on" in FolderLock(tmp_path).take(tmp_path)
+
+
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_folder_in_use_is_refused_and_left_as_it_is(tmp_path, holder, resume):
     before = contents(tmp_path)

@@ -26,6 +26,15 @@ def test_resuming_drops_what_will_be_written_again(tmp_path):
     assert [r["epoch"] for r in read_log(path)] == [1, 1, 2, 2, 3, 3]
 
 
+def test_a_whole_last_line_that_is_damaged_is_no_unfinished_one(tmp_path):
+    """One flipped bit lost an epoch without a word."""
+    path = tmp_path / "log.jsonl"
+    Log({None: path}, 0).write(records(1) + records(2))
+    path.write_text(path.read_text()[:-2] + "\n")
+    with pytest.raises(FormatError, match=r"log\.jsonl, line 4, is damaged"):
+        read_log(path)
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_said_of_the_log(tmp_path):
     """It was said of no file: a write that fails names none."""

@@ -174,7 +174,7 @@ class PlanarBatch:
         return self
 
     def _is_checked(self) -> bool:
-        return self._checked == _version(self.index)
+        return self._checked is not None and self._checked == _version(self.index)
 
     def check(self) -> None:
         """Raises InvalidGraphError unless a model can read the batch: types, shapes and, once, the range of every id; see batch_checks.py.
@@ -384,9 +384,9 @@ class PlanarBatch:
 _FIXED = frozenset((*SECTION_NAMES, "index", "layout"))
 
 
-def _version(index: Tensor) -> int:
-    """How often the buffer or a view of it was changed in place; inference tensors do not say."""
-    return 0 if index.is_inference() else index._version
+def _version(index: Tensor) -> int | None:
+    """How often the buffer or a view of it was changed in place; None for inference tensors, which do not say."""
+    return None if index.is_inference() else index._version
 
 
 def _counted(count: int, what: str) -> str:

@@ -257,16 +257,21 @@ class PackedFile:
             return False
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open_again, (self.place[0], self.manifest["content"], self.advice, self.verified)
+        return _open_again, (self.place, self.manifest["content"], self.advice, self.verified)
 
 
-def _open_again(path: str, content: str, advice: str, verified: bool) -> PackedFile:
+def _open_again(place: tuple[str, tuple[int, ...]], content: str, advice: str, verified: bool) -> PackedFile:
+    """The same file; of another one in its place, which may be damaged, the checksums are compared."""
+    path, identity = place
     with _naming(path, advice):
         try:
             file = _open_file(path, advice)
         except FileNotFoundError:
             raise FormatError("it is not there, but the pickled dataset reads it; save a dataset to keep it") from None
         _check(file.manifest["content"] == content, "it was replaced after the dataset was pickled")
+        if file.place is None or file.place[1] != identity:
+            _check_sums(file.manifest, file.arrays)
+            verified = True
     file.verified = verified
     return file
 

@@ -255,6 +255,8 @@ class GraphModel(nn.Module):
             name, version, config = settings["model"], settings["format"], settings["config"]
         except FileNotFoundError:
             raise FormatError(f"{file} is missing: there is no saved model") from None
+        except MemoryError:
+            raise
         except Exception as error:  # the library raises errors of its own for damaged files
             raise FormatError(f"{file} does not hold a saved model: {shortened(error)}") from error
         if version != FORMAT:
@@ -274,7 +276,7 @@ class GraphModel(nn.Module):
             model = cls(config)
             model.load_state_dict(state, assign=True)
         except (AttributeError, RuntimeError, TypeError, ValueError, OverflowError) as error:
-            raise FormatError(f"{file} does not hold the weights of the model that it describes: {error}") from error
+            raise FormatError(f"{file} does not hold the weights of the model that it describes: {shortened(error)}") from error
         return model.eval()
 
     @classmethod

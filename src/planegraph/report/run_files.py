@@ -181,6 +181,8 @@ def _tests(folder: Path) -> dict[str, Predictions]:
                 check_file(data)
             predicted = arrays["predicted"].reshape(len(arrays["id"]), -1)
             found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
+        except MemoryError:
+            raise
         except Exception as error:  # the library raises errors of its own for damaged files
             raise FormatError(f"{path} holds no predictions: {type(error).__name__}: {shortened(error)}") from None
     return found

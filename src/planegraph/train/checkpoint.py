@@ -67,7 +67,7 @@ def _check_tensors(tensors: dict[str, Tensor], wanted: int | None) -> None:
 def _damage_named(path: Path) -> Iterator[None]:
     try:
         yield
-    except (OSError, FormatError, MissingDependencyError):
+    except (OSError, MemoryError, FormatError, MissingDependencyError):
         raise
     except Exception as error:  # the library raises errors of its own for damaged files
         raise FormatError(f"{path} is no checkpoint: {type(error).__name__}: {shortened(error)}") from None

@@ -42,7 +42,7 @@ class FolderLock:
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder, self.files = Path(folder), []
+        self.folder, self.files, self.process = Path(folder), [], os.getpid()
 
     def __enter__(self) -> Self:
         return self
@@ -50,8 +50,9 @@ class FolderLock:
     def __exit__(self, *_: object) -> None:
         while self.files:
             file = self.files.pop()
-            with suppress(OSError):
-                os.ftruncate(file, 0)
+            if os.getpid() == self.process:  # a child of a fork holds the lock with its parent, whose text it is
+                with suppress(OSError):
+                    os.ftruncate(file, 0)
             os.close(file)  # which releases it
 
     def take(self, *folders: str | PathLike[str]) -> str | None:

@@ -60,12 +60,13 @@ def read_log(path: Path) -> list[Record]:
 def _lines(path: Path) -> list[tuple[str, Record]]:
     """Each line with the record in it; the epochs of a lane ascend, so a line that is there twice, or moved, is damage, too."""
     found, last = [], {}
-    lines = read_file(path).decode("utf-8", "replace").splitlines() if path.exists() else []
+    data = read_file(path) if path.exists() else b""
+    lines = data.decode("utf-8", "replace").splitlines()
     for number, line in enumerate(lines, start=1):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
-            if number == len(lines):
+            if number == len(lines) and not data.endswith(b"\n"):
                 break
             record = None
         if not _is_record(record):
