@@ -59,13 +59,8 @@ class Queue {
 };
 
 /// The first exception of a thread needs memory of its own, and glibc aborts the process if there is none: too late for std::bad_alloc. So
-/// a thread throws one before it takes memory for its work.
-void throw_once() {
-  try {
-    throw 0;
-  } catch (int) {
-  }
-}
+/// a thread asks for exceptions before it takes memory for its work. (It throws none: unwinding takes locks, which a fork could catch.)
+void make_room_for_exceptions() { [[maybe_unused]] const volatile int none = std::uncaught_exceptions(); }
 
 /// Runs job(worker, 0 .. count, keep_going) on up to `threads` threads, of which the caller is one (worker 0).
 /// The error of the first failed job is rethrown; `poll` is asked on the calling thread, between its jobs, whenever its job asks
@@ -109,7 +104,7 @@ void run_jobs(i64 count, int threads, const KeepGoing& poll, Job&& job) {
       working.fetch_add(1);
       try {
         pool.threads.emplace_back([&, t] {
-          throw_once();
+          make_room_for_exceptions();
           work(t);
           working.fetch_sub(1);
         });
