@@ -242,7 +242,7 @@ def _bad_parquet(rng: random.Random, home: Path) -> Path:
     elif kind == "nested":
         columns["length"] = pa.array([{"a": [1, 2]}] * n)
     elif kind == "long":
-        columns["smiles"] = pa.array(["C" * _MEGA] * n)
+        columns["smiles"] = pa.repeat(pa.scalar("C" * _MEGA), n)
     elif kind == "name":
         columns[rng.choice(_NAMES)] = columns.pop("length")
     pq.write_table(pa.table(columns), path)
@@ -420,7 +420,8 @@ def _yaml(rng: random.Random, home: Path, root: Path) -> str | None:
         return _read(lambda: load_settings(path), path)
     run = Path(shutil.copytree(root / "run", home / "run"))
     path = run / "settings.yaml"
-    if rng.random() < 0.5:
+    bomb = rng.random() < 0.5
+    if bomb:
         _no_file_or_bomb(path, rng)
     else:
         import yaml
@@ -428,7 +429,7 @@ def _yaml(rng: random.Random, home: Path, root: Path) -> str | None:
         values = _hostile(yaml.safe_load(path.read_text()), rng)
         with contextlib.suppress(yaml.YAMLError):  # a lone surrogate
             path.write_bytes(sealed_text(yaml.safe_dump(values)))
-    return _use_run(rng, run, home, root, path)
+    return _use_run(rng, run, home, root, path if bomb else None)
 
 
 # ---- safetensors ------------------------------------------------------------------------------------------------------------------
