@@ -345,6 +345,7 @@ def test_odd_molecules_are_predicted(run, smiles):
         ({"kind": [None]}, "kind must be one of regression"),
         ({"targets": []}, "columns and classes must be texts"),
         ({"smiles": 3}, "columns and classes must be texts"),
+        ({"targets": ["\ud800"]}, "columns and classes must be texts"),
         ({"seen": {"x": [["a"]], "edge_attr": []}}, "the categories in seen must be integers"),
     ],
     ids=str,

@@ -120,9 +120,14 @@ class MoleculeSchema:
         found = cls(**given | {name: tuple(values[name]) for name in ("targets", "classes")})
         texts, columns = (found.smiles, *found.targets, *found.classes), [*found.seen["x"], *found.seen["edge_attr"]]
         require(found.kind in get_args(Kind), f"kind must be one of {', '.join(get_args(Kind))}; found {shown(found.kind)}")
-        require(len(found.targets) > 0 and all(isinstance(text, str) for text in texts), "columns and classes must be texts")
+        require(len(found.targets) > 0 and all(map(_is_text, texts)), "columns and classes must be texts")
         require(all(type(value) is int for column in columns for value in column), "the categories in seen must be integers")
         return found
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is text that a file can hold: JSON may have half of a character."""
+    return isinstance(value, str) and not any("\ud800" <= c <= "\udfff" for c in value)
 
 
 class Skipped(NamedTuple):
