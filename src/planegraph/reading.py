@@ -9,10 +9,10 @@ from .errors import FormatError
 
 
 def read_file(path: str | os.PathLike[str]) -> bytes:
-    """The bytes of a file. FormatError if a pipe, a device or a folder has its name; an OSError names it, too."""
+    """The bytes of a file. FormatError if a pipe or a device has its name; an OSError, as of a folder, names it, too."""
     path = Path(path)
-    if path.exists() and not path.is_file():
-        raise FormatError(f"{path} is {'a folder' if path.is_dir() else 'not a regular file'}; a file is expected there")
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise FormatError(f"{path} is not a regular file; a file is expected there")
     try:
         return path.read_bytes()
     except OSError as error:
