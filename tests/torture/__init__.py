@@ -5,10 +5,17 @@ found, or None; an exception is a finding, too, and so is the end of the process
 seeds N, N + 1, ... until its share of the time is over, and names the seed of each finding:
 
     PYTHONPATH=tests python -m torture                              all parts, an hour
+    PYTHONPATH=tests python -m torture --jobs 2                     two parts at a time, an hour in all: each part has twice the time
     PYTHONPATH=tests python -m torture --part graphs --seed 1234 --seconds 0    one trial, to repeat a finding
+    make torture TORTURE_SECONDS=600 TORTURE_ARGS="--jobs 2 --seed 1"           the same, after building what is needed
 
-A part that needs what may not be there has a function ``missing()``, too: what is lacking in words, or "". ``giants`` takes huge inputs
-only for seeds of 1,000 and more.
+Commit, machine and seed come first, then a row for each part when it ends, with its findings, and all rows again at the end. Ctrl-C or
+SIGTERM ends the suite with the rows so far and exit code 130. A part runs in a session of its own with a TMPDIR of its own; both end with
+it.
+
+A part that needs what may not be there has a function ``missing()``, too: what is lacking in words, or "". A part that can do some of
+its attacks has ``without()``: those it leaves out, and why. The table shows both. ``giants`` takes huge inputs only for seeds of 1,000 and
+more.
 
 A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a few seconds with the default tests.
 """
