@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from safetensors.torch import load
 
 from planegraph.data import PackedDataset
-from planegraph.data.format import metadata
+from planegraph.data.format import read_tensors
 from planegraph.sealed import SEAL, check_file, is_sealed, read_json
 from planegraph.train.log import read_log
 from planegraph.train.machine import read_sessions
@@ -101,13 +101,13 @@ def _read(path: Path) -> Any:
 
 def _tensors(path: Path) -> Any:
     """A packed file as its bytes; of others tensors and facts, as the library orders the facts as it likes."""
-    data = path.read_bytes()
+    data, told = read_tensors(path)
     if not is_sealed(data):
         PackedDataset.open(path)
         return data
     check_file(data)
     found = {name: (str(value.dtype), value.numpy().tobytes()) for name, value in load(data).items()}
-    facts = {name: json.loads(text) for name, text in metadata(data).items() if name != SEAL}
+    facts = {name: json.loads(text) for name, text in told.items() if name != SEAL}
     for fact in facts.values():
         fact.pop("seconds", None)
     return found, facts

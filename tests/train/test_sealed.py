@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import tracemalloc
 import zlib
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import torch
 from safetensors.torch import save
 
 from planegraph.errors import FormatError, PlanegraphError
+from planegraph.nn import BasePlanE
 from planegraph.nn.model import tensors_checksum
 from planegraph.report.run_files import read_run
 from planegraph.sealed import check_text, json_text, read_json, sealed_text
@@ -192,6 +194,34 @@ def test_a_pipe_in_place_of_a_file_is_not_waited_for(copy, name, read):
         make(copy / name)
         with pytest.raises(FormatError, match=f"{name} is not a regular file"):
             read(copy)
+
+
+def load_model(folder: Path) -> BasePlanE:
+    return BasePlanE.from_pretrained(folder / "models/seed0")
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "read"),
+    [
+        ("settings.yaml", 2**36, load_run_settings),
+        *((name, 2**36, read_run) for name in ("result.json", "machine.json", "log.jsonl")),
+        *((CHECKPOINT, size, lambda folder: load_checkpoint(folder / CHECKPOINT)) for size in (2**33, 2**36)),
+        *(
+            (f"models/seed0/{name}", 2**33, read)
+            for name, read in (("test.safetensors", read_run), ("model.safetensors", load_model))
+        ),
+    ],
+)
+@pytest.mark.parametrize("whole", [True, False])
+def test_a_file_with_a_hole_does_not_fill_the_memory(copy, name, size, read, whole):
+    """Its size costs nothing on a disk."""
+    with open(copy / name, "r+b" if whole else "wb") as file:
+        file.truncate(size)
+    tracemalloc.start()
+    with pytest.raises(PlanegraphError, match=f"{Path(name).name}( has|.*damaged|.*no more than)"):
+        read(copy)
+    assert tracemalloc.get_traced_memory()[1] < 2**26
+    tracemalloc.stop()
 
 
 def test_what_a_library_repeats_is_cut(copy):

@@ -40,6 +40,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError
+from ..reading import TENSORS, checked_size, open_file
 from .checks import check_offsets, check_positions
 from .features import Features
 from .fingerprint import VERSION
@@ -208,11 +209,6 @@ def naming_file(path: Path, alias: str | None = None) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def metadata(data: bytes) -> dict[str, str]:
-    """What a small safetensors file, read as a whole, says about itself: its header begins with its length in 8 bytes."""
-    return json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])["__metadata__"]
-
-
 def _sync_folder(folder: Path) -> None:
     """Puts the renaming itself on the disk, where the system can."""
     with suppress(OSError):
@@ -311,6 +307,23 @@ def _open_file(path: str | os.PathLike[str], advice: str) -> PackedFile:
 def _open_now(path: str, flags: int) -> int:
     """Without waiting for somebody to write into a pipe."""
     return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_tensors(path: Path) -> tuple[bytes, dict[str, str]]:
+    """A safetensors file that is read as a whole, such as a model, and its metadata; :func:`open_packed` is for datasets.
+
+    FormatError, before more than the header is read, unless the file has the size that this says; other exceptions if it is no JSON.
+    """
+    with open_file(path) as file, naming_file(path):
+        size = checked_size(file, TENSORS)
+        length = int.from_bytes(file.read(8), "little")
+        _check(2 <= length <= min(_MAX_HEADER, size - 8), f"{path} is damaged: it has {size:,} bytes, its header {length:,}")
+        header = json.loads(file.read(length))
+        told = header.pop("__metadata__", {})
+        end = 8 + length + max((entry["data_offsets"][1] for entry in header.values()), default=0)
+        _check(size == end, f"{path} is damaged: it has {size:,} bytes; its header tells of {end:,}")
+        file.seek(0)
+        return file.read(size), told
 
 
 @contextmanager

@@ -19,9 +19,8 @@ from torch import Tensor, nn
 
 from ..data.batch import PlanarBatch
 from ..data.fingerprint import parse_fingerprint
-from ..data.format import checksum, metadata, replace_files
+from ..data.format import checksum, read_tensors, replace_files
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
-from ..reading import read_file
 from ..sealed import SEAL, UNSEALED, check_file, json_text, sealed_file
 from ..text import shortened
 from .config import Categorical, Continuous, Mixed, PlanEConfig, at_least_one
@@ -249,8 +248,8 @@ class GraphModel(nn.Module):
         """
         file, tool = Path(folder) / "model.safetensors", safetensors_for_torch()
         try:
-            data = read_file(file)
-            state, told = tool.load(data), metadata(data)
+            data, told = read_tensors(file)
+            state = tool.load(data)
             settings = json.loads(told[_SETTINGS])
             name, version, config = settings["model"], settings["format"], settings["config"]
         except FileNotFoundError:

@@ -19,10 +19,9 @@ from typing import Any
 
 from torch import Tensor
 
-from ..data.format import metadata, replace_files
+from ..data.format import read_tensors, replace_files
 from ..errors import FormatError, MissingDependencyError
 from ..nn.model import safetensors_for_torch, tensors_checksum
-from ..reading import read_file
 from ..sealed import SEAL, UNSEALED, check_file, sealed_file
 from ..text import shortened
 
@@ -39,8 +38,8 @@ def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any
 def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     """Tensors and facts of a checkpoint; FormatError if it is none, or damaged."""
     with _damage_named(path):
-        data = read_file(path)
-        facts = json.loads(metadata(data)[_KEY])
+        data, told = read_tensors(path)
+        facts = json.loads(told[_KEY])
         version = facts.pop("version")
         if version not in (_VERSION, _BEFORE):
             raise FormatError(f"{path} has checkpoint version {version}; this planegraph reads {_VERSION}")

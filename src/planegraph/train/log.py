@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from ..data.format import naming_file, replace_files
 from ..errors import FormatError
-from ..reading import read_file
+from ..reading import open_file
 from ..sealed import sealed, unsealed
 
 Record = dict[str, Any]
+_LONGEST = 2**16  # bytes of a line; ours have some hundred
 FIELDS = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "best", "best_epoch", "seconds")
 
 
@@ -60,13 +61,11 @@ def read_log(path: Path) -> list[Record]:
 def _lines(path: Path) -> list[tuple[str, Record]]:
     """Each line with the record in it; the epochs of a lane ascend, so a line that is there twice, or moved, is damage, too."""
     found, last = [], {}
-    data = read_file(path) if path.exists() else b""
-    lines = data.decode("utf-8", "replace").splitlines()
-    for number, line in enumerate(lines, start=1):
+    for number, (line, whole) in enumerate(_text(path), start=1):
         try:
             record = json.loads(line)
         except (ValueError, RecursionError):
-            if number == len(lines) and not data.endswith(b"\n"):
+            if not whole:
                 break
             record = None
         if not _is_record(record):
@@ -83,6 +82,15 @@ def _lines(path: Path) -> list[tuple[str, Record]]:
             )
         last[lane] = epoch
     return found
+
+
+def _text(path: Path) -> Iterator[tuple[str, bool]]:
+    """Each line, read when it is asked for, and whether it ends as a line does: only the last may not. One that is too long is cut."""
+    if path.exists():
+        with open_file(path) as file, naming_file(path):
+            while line := file.readline(_LONGEST):
+                whole = line.endswith(b"\n") or len(line) == _LONGEST
+                yield line.decode("utf-8", "replace").removesuffix("\n").removesuffix("\r"), whole
 
 
 def _is_record(found: Any) -> bool:

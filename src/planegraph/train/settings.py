@@ -188,7 +188,7 @@ def load_settings(path: str | PathLike[str]) -> RunSettings:
 
 def read_yaml(path: str | PathLike[str]) -> Any:
     """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
-    return parse_yaml(read_file(path), str(path))
+    return parse_yaml(read_file(path, 4 * _LONGEST), str(path))
 
 
 def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
@@ -221,7 +221,7 @@ def _settings_of(values: Any, path: str | PathLike[str]) -> RunSettings:
 def read_run_settings(folder: str | PathLike[str]) -> Any:
     """The same as YAML has them."""
     path = Path(folder) / _FILE
-    data = read_file(path)
+    data = read_file(path, 4 * _LONGEST)  # a character has up to 4 bytes
     try:
         check_text(data)
     except FormatError as error:
