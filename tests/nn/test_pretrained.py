@@ -171,6 +171,24 @@ def test_a_small_file_that_describes_a_large_model_is_refused_at_once(tmp_path, 
     assert time.thread_time() - began < 0.5
 
 
+@pytest.mark.parametrize("kind", [BasePlanE, GCN])
+def test_many_layers_are_not_built_for_as_many_empty_tensors(tmp_path, kind):
+    settings = {"model": kind.__name__, "format": FORMAT, "config": PlanEConfig(hidden=1, layers=1000).to_dict()}
+    tensors = {f"layers.{k}.x": torch.empty(0) for k in range(1000)} | {"rest": torch.zeros(10_000)}
+    (tmp_path / "model.safetensors").write_bytes(saved(tensors, settings))
+    began = time.thread_time()
+    with pytest.raises(FormatError, match=r"its settings need \d+ tensors or more; the file can hold 1001"):
+        kind.from_pretrained(tmp_path)
+    assert time.thread_time() - began < 0.5
+
+
+def test_a_model_of_many_layers_comes_back(tmp_path):
+    model = BasePlanE(PlanEConfig(hidden=2, layers=17))
+    model.save_pretrained(tmp_path)
+    found = BasePlanE.from_pretrained(tmp_path).state_dict()
+    assert all(torch.equal(found[name], value) for name, value in model.state_dict().items())
+
+
 @pytest.mark.parametrize("cls", [BasePlanE, GIN, GINE, GCN])
 @pytest.mark.parametrize("nodes", [None, Categorical([28, 5]), Continuous(30), Mixed([5, 7], 20)], ids=str)
 def test_no_model_is_too_large_for_its_file(tmp_path, cls, nodes):

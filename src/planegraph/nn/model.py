@@ -35,6 +35,7 @@ FORMAT = 2
 """Of saved models; it grows when the function of the same settings changes."""
 
 _SETTINGS, _CHECKSUM = "planegraph", "planegraph-crc32"
+_DEEP = 16  # layers; of a model of more, one layer is built before all
 _WIDE = 4096  # pos_dim may be unused, so no tensor of a file need have that width; more than this is no honest setting
 
 
@@ -282,7 +283,8 @@ class GraphModel(nn.Module):
     def _check_size(cls, config: PlanEConfig, state: Mapping[str, Tensor]) -> None:
         """ValueError if the settings describe more than these tensors can be: a model takes time and memory by its settings.
 
-        What is counted are the embeddings and the first and last map of the readout, which every model has.
+        What is counted are the embeddings and the first and last map of the readout, which every model has, and the tensors of many
+        layers, each of which takes milliseconds to build.
         """
         rows, columns = config.descriptors + config.hidden * config.layers + config.outputs, 0
         for features in (config.node_features, config.edge_features if cls.reads_edges else None):
@@ -290,16 +292,17 @@ class GraphModel(nn.Module):
                 rows, columns = rows + sum(features.sizes), columns + len(features.sizes)
             if isinstance(features, Continuous | Mixed):
                 rows += features.width
-        numbers = sum(value.numel() for value in state.values())
-        widest = max((max(value.shape, default=0) for value in state.values()), default=0)
-        for what, claimed, there in (
-            ("layers", config.layers, len(state)),
-            ("columns of features", columns, len(state)),
-            ("weights", rows * config.hidden, numbers),
-            ("positions", config.pos_dim, max(widest, _WIDE)),
-        ):
-            if claimed > there:
-                raise ValueError(f"its settings need {claimed} {what} or more; the file can hold {there}")
+        room = {
+            "layers": (config.layers, len(state)),
+            "columns of features": (columns, len(state)),
+            "weights": (rows * config.hidden, sum(value.numel() for value in state.values())),
+        }
+        if config.pos_dim > _WIDE:
+            room["positions"] = config.pos_dim, max((max(value.shape, default=0) for value in state.values()), default=0)
+        _check_room(room)
+        if config.layers > _DEEP:
+            of_one = sum(name.startswith("layers.0.") for name in cls(replace(config, layers=1)).state_dict())
+            _check_room({"tensors": (config.layers * of_one, len(state))})
 
     # ---- replicas --------------------------------------------------------------------------------------------------------------
 
@@ -340,6 +343,13 @@ def _from_pyg(batch: Any) -> PlanarBatch:
     from ..data.pyg import planar_batch
 
     return planar_batch(batch)
+
+
+def _check_room(room: Mapping[str, tuple[int, int]]) -> None:
+    """ValueError if more is claimed of something than there is."""
+    for what, (claimed, there) in room.items():
+        if claimed > there:
+            raise ValueError(f"its settings need {claimed} {what} or more; the file can hold {there}")
 
 
 def _check_whole(data: bytes, state: Mapping[str, Tensor], told: Mapping[str, str]) -> None:
