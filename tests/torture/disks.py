@@ -17,7 +17,6 @@ import os
 import random
 import resource
 import tempfile
-import traceback
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -25,6 +24,8 @@ from typing import IO
 
 from jobs import AtStep, Ended, Undisturbed, run, undisturbed
 from left_files import contents, differences, leftovers, size, unsound
+
+from .children import SECONDS, Child
 
 _JOBS = (
     "data", "other data", "other model", "pack", "train", "train", "longer", "longer", "one by one", "benchmark", "sweep",
@@ -190,24 +191,11 @@ def _with_inodes(job: str, folder: Path, inodes: int, at_step: AtStep) -> Ended:
 # ---- file systems ---------------------------------------------------------------------------------------------------------------
 
 
-def _forked(work: Callable[[], str | None]) -> str | None:
+def _forked(work: Callable[[], str | None]) -> str:
     """What the work finds, in a process of its own: it can have a namespace, as it has one thread."""
-    with tempfile.TemporaryFile() as answer:
-        pid = os.fork()
-        if pid == 0:
-            code = 1
-            try:
-                answer.write((work() or "").encode())
-                answer.flush()
-                code = 0
-            except BaseException:
-                answer.write(traceback.format_exc().encode())
-                answer.flush()
-            finally:
-                os._exit(code)
-        code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-        answer.seek(0)
-        return answer.read().decode() or (f"the process of the attack ended with {code}" if code else None)
+    child = Child(lambda: print(work() or "", end=""))
+    code = child.wait(3 * SECONDS)
+    return child.said or (f"the process of the attack ended with {code}" if code else "")
 
 
 def _mount_empty(place: Path) -> str:

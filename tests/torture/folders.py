@@ -8,17 +8,12 @@ what one process makes undisturbed.
 
 from __future__ import annotations
 
-import atexit
 import json
 import os
 import random
 import shutil
-import signal
-import sys
 import tempfile
 import time
-import traceback
-from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 
@@ -30,22 +25,20 @@ from train.test_resume import outcome
 
 from planegraph.cli import main
 from planegraph.data import PackedDataset
-from planegraph.errors import PlanegraphError
 from planegraph.nn import BasePlanE
 from planegraph.report import write_report
 from planegraph.train import step, sweep, train
 from planegraph.train.lock import LOCK
 from planegraph.train.loop import CHECKPOINT
 
-from .sound import train_command, write_table
+from .children import SECONDS, Action, Child
+from .sound import kept_folder, train_command, write_table
 
-_SECONDS = 120.0  # for a child that needs one or two
 _REFUSED = ("is in use by", "already holds a run")
 _LOCKS = (
     '{"pid": 1, "host": "elsewhere", "since": "2020-01-01T00:00:00+00:00", "command": "planegraph train"}\n',
     "[" * 10_000, "", "\x1b[31m", '{"pid": null}', "12345\n",
 )  # fmt: skip
-Action = Callable[[], object]
 
 
 def trial(seed: int) -> str | None:
@@ -56,73 +49,28 @@ def trial(seed: int) -> str | None:
     return found and f"{scene.__name__}: {found}"
 
 
-# ---- children ---------------------------------------------------------------------------------------------------------------------
+# ---- two at a time ---------------------------------------------------------------------------------------------------------------
 
 
-class _Child:
-    """A forked process that does something after a delay; ``code`` is 0, 2 after an error of the package, 70 after another."""
-
-    def __init__(self, folder: Path, action: Action, delay: float = 0.0) -> None:
-        file, self.path = tempfile.mkstemp(dir=folder, prefix="said-")
-        self.pid, self.code = os.fork(), None
-        if self.pid == 0:
-            os.dup2(file, 1)
-            os.dup2(file, 2)
-            os._exit(_exit_code(action, delay))
-        os.close(file)
-
-    def wait(self) -> int:
-        """The exit code; that of SIGKILL for a child that hangs."""
-        until = time.monotonic() + _SECONDS
-        while self.code is None:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.code = os.waitstatus_to_exitcode(status)
-            elif time.monotonic() > until:
-                os.kill(self.pid, signal.SIGKILL)
-            else:
-                time.sleep(0.005)
-        return self.code
-
-    def kill(self) -> None:
-        os.kill(self.pid, signal.SIGKILL)
-        self.wait()
-
-    @property
-    def said(self) -> str:
-        return Path(self.path).read_text(errors="replace")
-
-
-def _exit_code(action: Action, delay: float) -> int:
-    sys.stdout = sys.stderr = open(2, "w", errors="backslashreplace", closefd=False)  # noqa: SIM115 (the process ends)
-    try:
-        time.sleep(delay)
-        code = action()
-        return code if isinstance(code, int) else 0
-    except PlanegraphError as error:
-        print(error)
-        return 2
-    except BaseException:
-        traceback.print_exc()
-        return 70
-    finally:
-        sys.stderr.flush()
-
-
-def _two(rng: random.Random, folder: Path, first: Action, second: Action) -> list[_Child]:
+def _two(rng: random.Random, first: Action, second: Action) -> list[Child]:
     """Both actions, 0 to 500 ms apart, to their ends."""
-    both = [_Child(folder, first), _Child(folder, second, rng.choice((0, 0, rng.random() / 10, rng.random() / 2)))]
+    both = [Child(first), Child(second, rng.choice((0, 0, rng.random() / 10, rng.random() / 2)))]
     for child in both:
         child.wait()
     return both
 
 
-def _wrong(both: list[_Child], refusals: tuple[str, ...] = _REFUSED) -> str | None:
-    """A finding unless each did its work or was refused by one of these messages, and one at least did it."""
-    for child in both:
-        if child.code and not (child.code == 2 and any(words in child.said for words in refusals)):
+def _wrong(children: list[Child], refusals: tuple[str, ...] = _REFUSED) -> str | None:
+    """A finding unless each did its work, was refused by one of these messages, or was killed; and not all were refused."""
+    for child in children:
+        if child.hung:
+            return f"still running after {SECONDS:.0f} s: {child.said[-2000:]}"
+        refused = child.code == 2 and any(words in child.said for words in refusals)
+        if child.code and not refused and not child.killed:
             return f"exit code {child.code}: {child.said[-2000:]}"
-    return None if 0 in [child.code for child in both] else f"both were refused: {both[0].said[-500:]}\n{both[1].said[-500:]}"
+    if any(child.code == 0 or child.killed for child in children):
+        return None
+    return "\n".join(["each was refused:", *(child.said[-500:] for child in children)])
 
 
 def _left(folder: Path) -> str | None:
@@ -137,10 +85,7 @@ def _left(folder: Path) -> str | None:
 @cache
 def _sound() -> Path:
     """What one process makes undisturbed; made by children, as a process that has trained should not fork."""
-    torch.set_num_threads(1)
-    root = Path(tempfile.mkdtemp())
-    pid = os.getpid()
-    atexit.register(lambda: pid == os.getpid() and shutil.rmtree(root, True))
+    root = kept_folder()
     write_table(root / "table.csv")
     write_lengths(root / "raw", *range(3, 40))
     made = (
@@ -152,7 +97,7 @@ def _sound() -> Path:
         partial(_save, root / "data.safetensors", 0),
     )
     for action in made:
-        child = _Child(root, action)
+        child = Child(action)
         assert child.wait() == 0, child.said
     return root
 
@@ -215,7 +160,7 @@ def _two_runs(rng: random.Random, folder: Path, root: Path) -> str | None:
     """Train and train, train and resume, resume and resume; the second perhaps through a link."""
     run, slow = folder / "run", rng.choice((0.0, 0.01, 0.03))
     first, second = rng.choice(((False, False), (False, True), (True, True)))
-    both = _two(rng, folder, partial(_train, run, first, slow), partial(_train, _through_a_link(rng, run), second, slow))
+    both = _two(rng, partial(_train, run, first, slow), partial(_train, _through_a_link(rng, run), second, slow))
     return _wrong(both) or _other(run, root / "whole")
 
 
@@ -231,13 +176,13 @@ def _through_a_link(rng: random.Random, run: Path) -> Path:
 def _killed_run(rng: random.Random, folder: Path, root: Path) -> str | None:
     """The first is killed, so that its lock's text stays, and is resumed; perhaps by two."""
     run = folder / "run"
-    first = _Child(folder, partial(_train, run, False, 0.03))
-    intruder = _Child(folder, partial(_train, run, True), rng.random() / 2)
+    first = Child(partial(_train, run, False, 0.03))
+    intruder = Child(partial(_train, run, True), rng.random() / 2)
     time.sleep(rng.random())
     first.kill()
     intruder.wait()
-    both = _two(rng, folder, partial(_train, run, True), partial(_train, run, True))
-    return _wrong([intruder, *both]) or _unless_killed(_other(run, root / "whole"))
+    both = _two(rng, partial(_train, run, True), partial(_train, run, True))
+    return _wrong([first, intruder]) or _wrong(both) or _unless_killed(_other(run, root / "whole"))
 
 
 def _unless_killed(found: str | None) -> str | None:
@@ -251,29 +196,27 @@ def _strange_lock(rng: random.Random, folder: Path, root: Path) -> str | None:
     run.mkdir()
     text = rng.choice((*_LOCKS, json.dumps({"pid": os.getpid(), "host": os.uname().nodename, "since": "now", "command": "x"})))
     (run / LOCK).write_text(text)
-    both = _two(rng, folder, partial(_train, run, True, 0.01), partial(_train, run, True))
+    both = _two(rng, partial(_train, run, True, 0.01), partial(_train, run, True))
     return _wrong(both) or _other(run, root / "whole")
 
 
 def _two_tables(rng: random.Random, folder: Path, root: Path) -> str | None:
     """A run on a table, which is resumed if it is there; perhaps the first is killed."""
     run = folder / "run"
-    first = _Child(folder, partial(_table, root / "table.csv", run))
-    second = _Child(folder, partial(_table, root / "table.csv", _through_a_link(rng, folder / "run")), rng.random() / 2)
-    killed = rng.random() < 0.3
-    if killed:
+    first = Child(partial(_table, root / "table.csv", run))
+    second = Child(partial(_table, root / "table.csv", _through_a_link(rng, folder / "run")), rng.random() / 2)
+    if rng.random() < 0.3:
         time.sleep(rng.random() / 2)
         first.kill()
-    both = [second] if killed else [first, second]
-    for child in both:
+    for child in (first, second):
         child.wait()
-    if found := _wrong(both):
+    if found := _wrong([first, second]):
         return found
-    if killed:
-        last = _Child(folder, partial(_table, root / "table.csv", run))
+    if first.killed:
+        last = Child(partial(_table, root / "table.csv", run))
         if last.wait():
             return f"not resumed: {last.said[-2000:]}"
-    return _other_table(run, root / "table") or (None if killed else _left(run))
+    return _other_table(run, root / "table") or (None if first.killed else _left(run))
 
 
 def _other_table(run: Path, wanted: Path) -> str | None:
@@ -295,7 +238,7 @@ def _resume_and_predict(rng: random.Random, folder: Path, root: Path) -> str | N
     home.mkdir()
     shutil.copytree(root / "table", home / "table")
     shutil.copy(root / "table.csv", home)
-    both = _two(rng, folder, partial(_resume_table, home / "table"), partial(_predict, home, folder / "out.csv"))
+    both = _two(rng, partial(_resume_table, home / "table"), partial(_predict, home, folder / "out.csv"))
     if found := _wrong(both, ()):
         return found
     same = (folder / "out.csv").read_bytes() == (root / "out.csv").read_bytes()
@@ -304,7 +247,7 @@ def _resume_and_predict(rng: random.Random, folder: Path, root: Path) -> str | N
 
 def _two_sweeps(rng: random.Random, folder: Path, root: Path) -> str | None:
     out = folder / "sweep"
-    both = _two(rng, folder, partial(_sweep, out), partial(_sweep, _through_a_link(rng, out)))
+    both = _two(rng, partial(_sweep, out), partial(_sweep, _through_a_link(rng, out)))
     runs = ("lr=0.001", "lr=0.002")
     return _wrong(both) or next(filter(None, (_other(out / run, root / "sweep" / run) for run in runs)), None)
 
@@ -319,11 +262,11 @@ def _sweep_and_run(rng: random.Random, folder: Path, root: Path) -> str | None:
         settings = small(epochs=3).with_overrides(["train.lr=1e-3"])
         train(regression(), settings, out / "lr=0.001", resume=True, device="cpu", report=False)
 
-    both = _two(rng, folder, partial(_sweep, out), intrude)
+    both = _two(rng, partial(_sweep, out), intrude)
     if found := _wrong(both):
         return found
     if both[0].code:
-        last = _Child(folder, partial(_sweep, out))
+        last = Child(partial(_sweep, out))
         if last.wait():
             return f"not continued: {last.said[-2000:]}"
     return next(filter(None, (_other(out / run, root / "sweep" / run) for run in ("lr=0.001", "lr=0.002"))), None)
@@ -338,7 +281,7 @@ def _report_while_training(rng: random.Random, folder: Path, root: Path) -> str 
         for _ in range(5):
             write_report(run)
 
-    both = _two(rng, folder, partial(_train, run, False, 0.01), report)
+    both = _two(rng, partial(_train, run, False, 0.01), report)
     return _wrong(both, ()) or _other(run, root / "whole")
 
 
@@ -348,7 +291,7 @@ def _report_while_training(rng: random.Random, folder: Path, root: Path) -> str 
 def _two_predictions(rng: random.Random, folder: Path, root: Path) -> str | None:
     """To one output: both write the same bytes; what is read meanwhile is whole."""
     out = folder / "out.csv"
-    both = _two(rng, folder, partial(_predict, root, out), partial(_predict, root, out))
+    both = _two(rng, partial(_predict, root, out), partial(_predict, root, out))
     same = out.exists() and out.read_bytes() == (root / "out.csv").read_bytes()
     return _wrong(both, ()) or _left(folder) or (None if same else "other predictions than undisturbed")
 
@@ -365,10 +308,10 @@ def _two_packings(rng: random.Random, folder: Path, root: Path) -> str | None:
         wanted = (folder / "raw" / "rings" / "lengths.txt").read_text().split()
         return 0 if found.tolist() == [int(n) for n in wanted] else 70
 
-    both = _two(rng, folder, load, load)
+    both = _two(rng, load, load)
     if found := _wrong(both, ()):
         return found
-    again = _Child(folder, load)
+    again = Child(load)
     return again.said[-2000:] or "other graphs" if again.wait() else _left(folder)
 
 
@@ -387,7 +330,7 @@ def _save_and_open(rng: random.Random, folder: Path, root: Path) -> str | None:
 
     first = float(PackedDataset.open(path).y[0, 0])
     firsts = {float(np.float32(first + k)) for k in (0, 1)}
-    both = _two(rng, folder, partial(_save, path, 1, 20), rng.choice((look, partial(_save, path, 0, 20))))
+    both = _two(rng, partial(_save, path, 1, 20), rng.choice((look, partial(_save, path, 0, 20))))
     last = PackedDataset.open(path)
     return _wrong(both, ()) or _left(folder) or (None if float(last.y[0, 0]) in firsts else "data of neither")
 
@@ -409,7 +352,7 @@ def _save_and_load_a_model(rng: random.Random, folder: Path, root: Path) -> str 
                 return 70
         return 0
 
-    return _wrong(_two(rng, folder, save, rng.choice((save, look))), ()) or _left(folder)
+    return _wrong(_two(rng, save, rng.choice((save, look))), ()) or _left(folder)
 
 
 _SCENES = (

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import csv
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
+
+import torch
 
 from planegraph.cli import main
 
@@ -14,6 +18,14 @@ SMILES = ["C" * (1 + k % 9) + "OCNS"[k % 4] + "c1ccccc1" * (k % 2) for k in rang
 _QUICK = ("train.epochs=2", "model.hidden=4", "model.layers=1", "train.seeds=2", "train.batch_size=16")
 QUICK = ("-q", "--device", "cpu", "--no-descriptors", "--no-baselines", *(w for s in _QUICK for w in ("--set", s)))
 """Options with which a table is trained in a moment."""
+
+
+def kept_folder() -> Path:
+    """A folder for sound files, for as long as this process lives, which computes with one thread."""
+    torch.set_num_threads(1)
+    root, pid = Path(tempfile.mkdtemp()), os.getpid()
+    atexit.register(lambda: pid == os.getpid() and shutil.rmtree(root, True))  # not at the end of a child
+    return root
 
 
 def write_table(path: Path) -> None:
