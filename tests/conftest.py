@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,6 +29,14 @@ def find_data() -> Path | None:
     named = os.environ.get("PLANEGRAPH_DATA")
     path = Path(named) if named else Path(__file__).resolve().parents[2] / "shared" / "data"
     return path if path.is_dir() else None
+
+
+@pytest.fixture(scope="session", autouse=True)
+def children_can_be_interrupted() -> Iterator[None]:
+    """A shell makes what it starts in the background ignore SIGINT, and children would inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session")

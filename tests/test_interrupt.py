@@ -11,11 +11,9 @@ import time
 import pytest
 
 SCRIPT = """
-import signal
 import sys
 import numpy as np
 import planegraph as pg
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a background shell makes its children ignore it
 what, threads = sys.argv[1], int(sys.argv[2])
 n, copies = (24, 400_000) if what == "molecules" else (20_000, 400)
 g = pg.families.random_planar(n, 0.6, seed=1)
@@ -58,3 +56,14 @@ def test_ctrl_c(what, threads):
     assert out == "stopped\nfine\n", err[-2000:]
     assert process.returncode == 0
     assert took < 3, f"{what}, {threads} threads: ended only after {took:.1f} s"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
+def test_tests_can_run_in_the_background():
+    """Where SIGINT is ignored, as by a shell's ``&`` in a script."""
+    subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"{__file__}::test_ctrl_c[molecules-1]"],
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        check=True,
+        timeout=120,
+    )

@@ -38,17 +38,10 @@ from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.loop import CHECKPOINT
 
 from .bounds import bounded
+from .damage import NAMES, hostile
 from .sound import QUICK, SMILES, said, train_command, write_table
 
 _MEGA = 10**6
-_NAMES = (
-    "\x1b[31mred\x1b[0m", "\x1b]0;title\x07", "two\nlines", "a\rb", "tab\there", "<script>alert(1)</script>", "</title><script>x",
-    '"><img src=x onerror=alert(1)>', "' onload='x", "&lt;b&gt;", "<!--", "]]>", "javascript:alert(1)", "../../x", "a/b", "..",
-    ".", "-o",
-    "--out", "\u202egnp", "\u0085next", "\u2028", "ü" * 300, "x" * 10_000, "{0.__class__}", "%s%n", "=1+1", " ", "\ufeff",
-    "NULL", "y=1",
-    "a,b", 'q"q', "\ud83d\ude00".encode("utf-16", "surrogatepass").decode("utf-16"), "train.lr", "smiles2", "\x9b31m", "\x7f",
-)  # fmt: skip
 
 
 def trial(seed: int) -> str | None:
@@ -244,7 +237,7 @@ def _bad_parquet(rng: random.Random, home: Path) -> Path:
     elif kind == "long":
         columns["smiles"] = pa.repeat(pa.scalar("C" * _MEGA), n)
     elif kind == "name":
-        columns[rng.choice(_NAMES)] = columns.pop("length")
+        columns[rng.choice(NAMES)] = columns.pop("length")
     pq.write_table(pa.table(columns), path)
     if kind == "damage":
         data = bytearray(path.read_bytes())
@@ -286,10 +279,10 @@ def _no_file(path: Path, kind: str) -> None:
 
 def _names(rng: random.Random, home: Path, root: Path) -> str | None:
     """Columns, targets, molecules and a file with hostile names, from training to the page."""
-    target, other, smiles, cell = (rng.choice(_NAMES) for _ in range(4))
+    target, other, smiles, cell = (rng.choice(NAMES) for _ in range(4))
     smiles = smiles if rng.random() < 0.3 else "smiles"
     names = [smiles, target, other] if rng.random() < 0.5 else [smiles, target]
-    table = home / f"t{rng.choice(('', '', rng.choice(_NAMES)[:100].replace('/', '_')))}.csv"
+    table = home / f"t{rng.choice(('', '', rng.choice(NAMES)[:100].replace('/', '_')))}.csv"
     kinds = rng.random() < 0.3
     with open(table, "w", newline="", encoding="utf-8", errors="surrogateescape") as file:
         writer = csv.writer(file)
@@ -327,12 +320,12 @@ def _json(rng: random.Random, home: Path, root: Path) -> str | None:
     elif path.name == "log.jsonl":
         lines = path.read_text().splitlines()
         at = rng.randrange(len(lines))
-        lines[at] = json.dumps(_hostile(json.loads(lines[at]), rng))
+        lines[at] = json.dumps(hostile(json.loads(lines[at]), rng))
         path.write_text("\n".join(lines) + "\n")
     else:
         values = json.loads(path.read_text())
         del values["crc32"]
-        values = _hostile(values, rng)
+        values = hostile(values, rng)
         with_seal = isinstance(values, dict) and rng.random() < 0.7
         path.write_text(json_text(values) if with_seal else json.dumps(values))
     return _use_run(rng, run, home, root, path if bomb else None)
@@ -361,29 +354,6 @@ def _use_run(rng: random.Random, run: Path, home: Path, root: Path, path: Path |
     )()
     pages = (page for page in (run / "report.html", home / "two.html") if page.exists())
     return found or next(filter(None, map(_page, pages)), None)
-
-
-_HOSTILE = (
-    None, True, False, 0, -1, 3, 1.5, 1e308, float("nan"), float("inf"), 10**6, 2**31, 2**63, 10**40, 10**400, "", "x",
-    "x" * 10_000, "\x1b[31m",
-    "<script>alert(1)</script>", "\ud800", "../../x", "0" * 5000, [], [[]], [None], ["a"], {}, {"a": {}}, {"": None}, [0] * 10_000,
-)  # fmt: skip
-
-
-def _hostile(value: object, rng: random.Random) -> object:
-    """The JSON value with one of its parts left out, renamed or replaced."""
-    if not isinstance(value, dict | list) or not value or rng.random() < 0.1:
-        return rng.choice(_HOSTILE)
-    key = rng.choice(list(value) if isinstance(value, dict) else range(len(value)))
-    changed = value.copy()
-    how = rng.random()
-    if how < 0.1:
-        changed.pop(key)
-    elif how < 0.15 and isinstance(changed, dict):
-        changed[rng.choice(_NAMES)] = changed.pop(key)
-    else:
-        changed[key] = _hostile(value[key], rng)
-    return changed
 
 
 def _levels(levels: int, key: str) -> bytes:
@@ -426,7 +396,7 @@ def _yaml(rng: random.Random, home: Path, root: Path) -> str | None:
     else:
         import yaml
 
-        values = _hostile(yaml.safe_load(path.read_text()), rng)
+        values = hostile(yaml.safe_load(path.read_text()), rng)
         with contextlib.suppress(yaml.YAMLError):  # a lone surrogate
             path.write_bytes(sealed_text(yaml.safe_dump(values)))
     return _use_run(rng, run, home, root, path if bomb else None)
@@ -488,9 +458,9 @@ def _lying(data: bytes, rng: random.Random) -> bytes:
         evil = rng.choice((b"[" * 100_000, b"1" * 10_000, b"NaN", b'{"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}'))
         text = text.replace(key, key + evil + b", " + key, 1)
         return len(text).to_bytes(8, "little") + text + arrays
-    header[name] = _hostile(header[name], rng)
+    header[name] = hostile(header[name], rng)
     if rng.random() < 0.3:
-        header[rng.choice(_NAMES)] = {
+        header[rng.choice(NAMES)] = {
             "dtype": "F32",
             "shape": [rng.choice((0, 2**40))] * 2,
             "data_offsets": [0, rng.choice((0, 2**63))],

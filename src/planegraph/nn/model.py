@@ -252,7 +252,7 @@ class GraphModel(nn.Module):
             data, told = read_tensors(file)
             state = tool.load(data)
             settings = json.loads(told[_SETTINGS])
-            name, version, config = settings["model"], settings["format"], settings["config"]
+            name, version, config = shortened(settings["model"], 100), settings["format"], settings["config"]
         except FileNotFoundError:
             raise FormatError(f"{file} is missing: there is no saved model") from None
         except MemoryError:
@@ -261,7 +261,8 @@ class GraphModel(nn.Module):
             raise FormatError(f"{file} does not hold a saved model: {shortened(error)}") from error
         if version != FORMAT:
             raise FormatError(
-                f"{file} has format {version}; this planegraph reads {FORMAT}. Train the model again, or use the version that wrote it"
+                f"{file} has format {shortened(version, 100)}; this planegraph reads {FORMAT}. Train the model again, or use the "
+                "version that wrote it"
             )
         try:
             _check_whole(data, state, told)

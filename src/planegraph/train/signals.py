@@ -1,4 +1,8 @@
-"""Ctrl-C and SIGTERM as a wish: the loop finishes its step, saves, and ends. A second Ctrl-C interrupts at once."""
+"""Ctrl-C and SIGTERM as a wish: the loop finishes its step, saves, and ends. A second Ctrl-C interrupts at once.
+
+A signal that the process was started to ignore stays ignored: shells start what a script runs in the background (``&``) so that Ctrl-C,
+which is meant for the foreground, does not end it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +29,8 @@ class StopWish:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._ask)
+                if signal.getsignal(number) != signal.SIG_IGN:
+                    self._before[number] = signal.signal(number, self._ask)
         return self
 
     def __exit__(self, *exc: object) -> None:
