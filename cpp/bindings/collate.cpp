@@ -1,8 +1,8 @@
-// Bindings of the collation (planegraph/collate.hpp, planegraph/depths.hpp).
+// Bindings of the collation (planegraph/collate/collate.hpp, planegraph/tables/depths.hpp).
 //
 // Tables keeps the arrays of a dataset alive and checked for type and shape, so that a batch costs one call with the ids. The GIL is
 // released while the core works, and held only to let the caller allocate the buffer (pinned memory, for instance).
-#include "planegraph/collate.hpp"
+#include "planegraph/collate/collate.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -15,9 +15,9 @@
 #include <memory>
 #include <optional>
 
-#include "gil.hpp"
-#include "planegraph/depths.hpp"
-#include "planegraph/returns.hpp"
+#include "bindings/gil.hpp"
+#include "planegraph/tables/depths.hpp"
+#include "planegraph/tables/returns.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

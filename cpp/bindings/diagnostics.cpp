@@ -1,5 +1,5 @@
-// Bindings for tests and benchmarks only (planegraph/diagnostics.hpp).
-#include "planegraph/diagnostics.hpp"
+// Bindings for tests and benchmarks only (planegraph/canon/diagnostics.hpp).
+#include "planegraph/canon/diagnostics.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>

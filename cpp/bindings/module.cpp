@@ -15,9 +15,9 @@
 #include <string>
 #include <vector>
 
-#include "gil.hpp"
-#include "planegraph/batch.hpp"
-#include "planegraph/planarity.hpp"
+#include "bindings/gil.hpp"
+#include "planegraph/tables/batch.hpp"
+#include "planegraph/planarity/planarity.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

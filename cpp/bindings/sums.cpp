@@ -1,17 +1,17 @@
-// Bindings of the sums and norms of the models (planegraph/sums.hpp, planegraph/norm_relu.hpp).
+// Bindings of the sums and norms of the models (planegraph/kernels/sums.hpp, planegraph/kernels/norm_relu.hpp).
 //
 // Addresses instead of arrays: a training step makes hundreds of these calls on small tensors, and turning a tensor into an array costs
 // more than the sum. planegraph/nn/ops/incidence.py and norm_relu.py are the only callers, and see to dtypes, devices and lifetimes; the
 // ids were checked when the batch was collated, or by batch.check() if it was made by hand.
-#include "planegraph/norm_relu.hpp"
-#include "planegraph/sums.hpp"
+#include "planegraph/kernels/norm_relu.hpp"
+#include "planegraph/kernels/sums.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
 
 #include <array>
 
-#include "gil.hpp"
+#include "bindings/gil.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

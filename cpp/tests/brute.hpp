@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "support.hpp"
+#include "tests/support.hpp"
 
 namespace planegraph::test {
 

@@ -3,8 +3,9 @@
 
 #include <map>
 
-#include "families.hpp"
-#include "planegraph/depths.hpp"
+#include "tests/families.hpp"
+#include "planegraph/collate/collate.hpp"
+#include "planegraph/tables/depths.hpp"
 
 namespace planegraph::test {
 

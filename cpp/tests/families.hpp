@@ -4,7 +4,7 @@
 #include <array>
 #include <map>
 
-#include "brute.hpp"
+#include "tests/brute.hpp"
 
 namespace planegraph::test {
 

@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "support.hpp"
+#include "tests/support.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #include <sanitizer/common_interface_defs.h>

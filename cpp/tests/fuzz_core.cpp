@@ -6,11 +6,11 @@
 // Kuratowski subdivision; tables keep their promises, codes decode to the graph, and a random relabelling changes neither.
 // Arrays are exactly as long as their contents, so that AddressSanitizer sees every step beyond. Iteration k depends on (seed, k) alone, but for
 // the memory that the engine keeps.
-#include "brute.hpp"
-#include "families.hpp"
-#include "fuzz.hpp"
-#include "planegraph/embedding.hpp"
-#include "tables.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
+#include "tests/fuzz.hpp"
+#include "planegraph/planarity/embedding.hpp"
+#include "tests/tables.hpp"
 
 namespace planegraph::test {
 namespace {

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <memory>
 
-#include "collation.hpp"
-#include "fuzz.hpp"
-#include "planegraph/norm_relu.hpp"
-#include "planegraph/returns.hpp"
-#include "planegraph/sums.hpp"
+#include "tests/collation.hpp"
+#include "tests/fuzz.hpp"
+#include "planegraph/kernels/norm_relu.hpp"
+#include "planegraph/tables/returns.hpp"
+#include "planegraph/kernels/sums.hpp"
 
 namespace planegraph::test {
 namespace {

@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "planegraph/batch.hpp"
+#include "planegraph/tables/batch.hpp"
 
 namespace planegraph::test {
 

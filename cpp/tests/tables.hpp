@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "brute.hpp"
+#include "tests/brute.hpp"
 
 namespace planegraph::test {
 

@@ -9,9 +9,9 @@
 #include <unistd.h>
 #endif
 
-#include "brute.hpp"
-#include "families.hpp"
-#include "tables.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
+#include "tests/tables.hpp"
 
 namespace planegraph::test {
 namespace {

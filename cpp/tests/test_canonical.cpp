@@ -1,8 +1,8 @@
 // The whole pipeline on single graphs: codes and tables do not depend on the numbering, codes decode to the graph, tables keep their
 // promises, graphs that are not planar are refused with a witness or decomposed, and deep graphs need no deep stack.
-#include "brute.hpp"
-#include "families.hpp"
-#include "tables.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
+#include "tests/tables.hpp"
 
 namespace planegraph::test {
 namespace {

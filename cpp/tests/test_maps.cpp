@@ -1,9 +1,9 @@
 // Planarity with its certificates, and the canonical start of a rigid map against Weinberg's walk from every start.
-#include "brute.hpp"
-#include "families.hpp"
-#include "planegraph/diagnostics.hpp"
-#include "planegraph/embedding.hpp"
-#include "planegraph/kuratowski.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
+#include "planegraph/canon/diagnostics.hpp"
+#include "planegraph/planarity/embedding.hpp"
+#include "planegraph/planarity/kuratowski.hpp"
 
 namespace planegraph::test {
 namespace {

@@ -1,7 +1,7 @@
 // Split components and SPQR trees against their definitions.
-#include "brute.hpp"
-#include "families.hpp"
-#include "planegraph/spqr.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
+#include "planegraph/spqr/spqr.hpp"
 
 namespace planegraph::test {
 namespace {

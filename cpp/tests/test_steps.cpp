@@ -1,9 +1,9 @@
 // The steps that need no planarity, each on its own: loading, blocks, rooted forests, ranks, least rotations.
-#include "brute.hpp"
-#include "families.hpp"
-#include "planegraph/blocks.hpp"
-#include "planegraph/ranker.hpp"
-#include "planegraph/rotation_of_sequence.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
+#include "planegraph/graph/blocks.hpp"
+#include "planegraph/canon/ranker.hpp"
+#include "planegraph/canon/rotation_of_sequence.hpp"
 
 namespace planegraph::test {
 namespace {
