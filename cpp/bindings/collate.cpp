@@ -70,39 +70,15 @@ auto without_gil(Work&& work) {
 struct Tables {
   TablesView view;
   std::vector<nb::object> kept;  // keeps the arrays alive
+  using Rows1 = Column;
+  using Rows2 = Pairs;
 
   explicit Tables(nb::object tables) {
-#define PLANEGRAPH_COLUMN(kind, name) view.name = take<kind>(tables, #name)
-    PLANEGRAPH_COLUMN(Offsets, node_ptr);
-    PLANEGRAPH_COLUMN(Offsets, edge_ptr);
-    PLANEGRAPH_COLUMN(Pairs, edges);
-    PLANEGRAPH_COLUMN(Offsets, walk_ptr);
-    PLANEGRAPH_COLUMN(Column, walk_node);
-    PLANEGRAPH_COLUMN(Column, walk_edge);
-    PLANEGRAPH_COLUMN(Column, walk_kappa);
-    PLANEGRAPH_COLUMN(Column, walk_pos);
-    PLANEGRAPH_COLUMN(Column, walk_spqr);
-    PLANEGRAPH_COLUMN(Offsets, spqr_ptr);
-    PLANEGRAPH_COLUMN(Column, spqr_type);
-    PLANEGRAPH_COLUMN(Column, spqr_parent);
-    PLANEGRAPH_COLUMN(Column, spqr_theta);
-    PLANEGRAPH_COLUMN(Column, spqr_block);
-    PLANEGRAPH_COLUMN(Column, spqr_depth);
-    PLANEGRAPH_COLUMN(Offsets, block_ptr);
-    PLANEGRAPH_COLUMN(Column, block_root);
-    PLANEGRAPH_COLUMN(Column, block_parent_cut);
-    PLANEGRAPH_COLUMN(Column, block_depth);
-    PLANEGRAPH_COLUMN(Offsets, cut_ptr);
-    PLANEGRAPH_COLUMN(Column, cut_node);
-    PLANEGRAPH_COLUMN(Column, cut_parent_block);
-    PLANEGRAPH_COLUMN(Column, cut_depth);
-    PLANEGRAPH_COLUMN(Offsets, node_spqr_ptr);
-    PLANEGRAPH_COLUMN(Column, node_spqr_node);
-    PLANEGRAPH_COLUMN(Column, node_spqr_spqr);
-    PLANEGRAPH_COLUMN(Offsets, node_block_ptr);
-    PLANEGRAPH_COLUMN(Column, node_block_node);
-    PLANEGRAPH_COLUMN(Column, node_block_block);
+#define PLANEGRAPH_OFFSETS(table, core, file, batch) PLANEGRAPH_IF_##batch(view.table##_ptr = take<Offsets>(tables, #table "_ptr");)
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(view.name = take<Rows##width>(tables, #name);)
+    PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
 #undef PLANEGRAPH_COLUMN
+#undef PLANEGRAPH_OFFSETS
     without_gil([&] { check_tables(view); });
   }
 
@@ -193,10 +169,21 @@ nb::object returns(const Tables& tables, i64 steps) {
   return to_numpy(without_gil([&] { return return_probabilities(tables.view, steps); }));
 }
 
-/// (name, unit, extra, only with edge features) of each section after `counts`.
-nb::list section_list() {
+/// (name, unit) of each space.
+nb::list spaces() {
   nb::list result;
-  for (const Section& s : sections()) result.append(nb::make_tuple(s.name, static_cast<int>(s.unit), s.extra, s.with_rows_only));
+  for (const SpaceInfo& s : kSpaces) result.append(nb::make_tuple(s.name, s.unit_name));
+  return result;
+}
+
+/// (name, space, content, target or None, entries beyond one per row, only with edge features) of each section after `counts`.
+nb::list sections() {
+  const auto name = [](Space s) { return kSpaces[static_cast<std::size_t>(s)].name; };
+  nb::list result;
+  for (const Section& s : kSections) {
+    const nb::object target = s.target == Space::none ? nb::none() : nb::cast(name(s.target));
+    result.append(nb::make_tuple(s.name, name(s.space), s.content_name, target, s.extra(), s.with_rows_only));
+  }
   return result;
 }
 
@@ -213,5 +200,6 @@ void bind_collate(nb::module_& m) {
         "block_parent_cut"_a.noconvert(), "cut_ptr"_a.noconvert(), "cut_parent_block"_a.noconvert(),
         "Depths of SPQR nodes, blocks and cut nodes from their parents.");
   m.def("returns", &returns, "tables"_a, "steps"_a, "Probabilities that a random walk is back where it began after 1 to `steps` steps, node by node.");
-  m.attr("SECTIONS") = section_list();
+  m.attr("SPACES") = spaces();
+  m.attr("SECTIONS") = sections();
 }

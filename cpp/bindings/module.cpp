@@ -47,41 +47,19 @@ nb::object own(std::vector<T, Allocator>&& values, size_t columns = 0) {
 
 nb::dict to_dict(Packed&& p) {
   nb::dict d;
-#define PLANEGRAPH_FIELD(name) d[#name] = own(std::move(p.name))
-  PLANEGRAPH_FIELD(walk_ptr);
-  PLANEGRAPH_FIELD(walk_node);
-  PLANEGRAPH_FIELD(walk_edge);
-  PLANEGRAPH_FIELD(walk_other);
-  PLANEGRAPH_FIELD(walk_kappa);
-  PLANEGRAPH_FIELD(walk_pos);
-  PLANEGRAPH_FIELD(walk_spqr);
-  PLANEGRAPH_FIELD(spqr_ptr);
-  PLANEGRAPH_FIELD(spqr_type);
-  PLANEGRAPH_FIELD(spqr_set);
-  PLANEGRAPH_FIELD(spqr_parent);
-  PLANEGRAPH_FIELD(spqr_theta);
-  PLANEGRAPH_FIELD(spqr_level);
-  PLANEGRAPH_FIELD(spqr_block);
-  PLANEGRAPH_FIELD(block_ptr);
-  PLANEGRAPH_FIELD(block_root);
-  PLANEGRAPH_FIELD(block_level);
-  PLANEGRAPH_FIELD(block_parent_cut);
-  PLANEGRAPH_FIELD(cut_ptr);
-  PLANEGRAPH_FIELD(cut_node);
-  PLANEGRAPH_FIELD(cut_level);
-  PLANEGRAPH_FIELD(cut_parent_block);
-  PLANEGRAPH_FIELD(node_spqr_ptr);
-  PLANEGRAPH_FIELD(node_spqr_node);
-  PLANEGRAPH_FIELD(node_spqr_spqr);
-  PLANEGRAPH_FIELD(node_block_ptr);
-  PLANEGRAPH_FIELD(node_block_node);
-  PLANEGRAPH_FIELD(node_block_block);
-  PLANEGRAPH_FIELD(node_component);
-  PLANEGRAPH_FIELD(labelling);
-  PLANEGRAPH_FIELD(code_ptr);
-  PLANEGRAPH_FIELD(code);
-#undef PLANEGRAPH_FIELD
+  Packed::for_each(p, [&](const char* name, auto& array) { d[name] = own(std::move(array)); });
   return d;
+}
+
+/// (name, table, dtype, integers per row, table of its ids or None, whether -1 may occur, core, file, batch) of each array of the schema.
+nb::list columns() {
+  constexpr const char* kTypes[] = {"int64", "int32", "uint8"};  // by ArrayInfo::Kind
+  nb::list result;
+  for (const ArrayInfo& a : kSchema) {
+    const nb::object of = a.of == nullptr ? nb::none() : nb::cast(a.of);
+    result.append(nb::make_tuple(a.name, a.table, kTypes[a.kind], a.width, of, a.none, a.core, a.file, a.batch));
+  }
+  return result;
 }
 
 // ---- errors ----------------------------------------------------------------------------------------------------------
@@ -260,12 +238,13 @@ NB_MODULE(_core, m) {
   m.def("run", &run, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),
         "edge_float"_a = false, nb::kw_only(), "nonplanar_as_set"_a = false, "walks"_a = true, "codes"_a = false,
-        "threads"_a = 1, "Decompose and canonise a batch; the tables of packed.hpp as a dict of arrays.");
+        "threads"_a = 1, "Decompose and canonise a batch; the arrays of Packed (tables/packed.hpp) by name.");
   m.def("is_planar", &is_planar, "num_nodes"_a, "edges"_a.noconvert(), "Whether one simple graph is planar.");
   m.def("planar_mask", &planar_mask, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "1 for each planar graph of a batch of simple graphs, else 0.");
   m.def("kuratowski", &kuratowski, "num_nodes"_a, "edges"_a.noconvert(),
         "Edge ids of a subdivision of K5 or K3,3 in one simple graph, sorted; empty if it is planar.");
+  m.attr("COLUMNS") = columns();
   bind_collate(m);
   bind_sums(m);
   bind_diagnostics(m);

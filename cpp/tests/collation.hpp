@@ -7,6 +7,10 @@
 #include "planegraph/collate/collate.hpp"
 #include "planegraph/tables/depths.hpp"
 
+// where an array of the schema lies: in the core's result or beside it
+#define PLANEGRAPH_OF_yes(name) packed.name
+#define PLANEGRAPH_OF_no(name) name
+
 namespace planegraph::test {
 
 /// The tables of a batch, owned and with depths.
@@ -14,8 +18,7 @@ struct Tables {
   std::vector<i64> node_ptr, edge_ptr;
   std::vector<i32> edges;
   Packed packed;
-  Array<i32> spqr_depth;
-  BlockCutDepths tree;
+  Array<i32> spqr_depth, block_depth, cut_depth;
 
   explicit Tables(const std::vector<Input>& graphs) {
     const Batch batch(graphs);
@@ -25,35 +28,37 @@ struct Tables {
     edge_ptr = batch.edge_ptr;
     edges.assign(batch.all.edges.begin(), batch.all.edges.end());
     spqr_depth = spqr_depths(packed.spqr_ptr, packed.spqr_parent);
-    tree = block_cut_depths(packed.block_ptr, packed.block_parent_cut, packed.cut_ptr, packed.cut_parent_block);
+    BlockCutDepths tree = block_cut_depths(packed.block_ptr, packed.block_parent_cut, packed.cut_ptr, packed.cut_parent_block);
+    block_depth = std::move(tree.block);
+    cut_depth = std::move(tree.cut);
   }
 
   TablesView view() const {
-    const Packed& p = packed;
     TablesView t;
-    t.node_ptr = node_ptr, t.edge_ptr = edge_ptr, t.edges = edges;
-    t.walk_ptr = p.walk_ptr, t.spqr_ptr = p.spqr_ptr, t.block_ptr = p.block_ptr, t.cut_ptr = p.cut_ptr;
-    t.node_spqr_ptr = p.node_spqr_ptr, t.node_block_ptr = p.node_block_ptr;
-    t.walk_node = p.walk_node, t.walk_edge = p.walk_edge, t.walk_kappa = p.walk_kappa, t.walk_pos = p.walk_pos, t.walk_spqr = p.walk_spqr;
-    t.spqr_type = p.spqr_type, t.spqr_parent = p.spqr_parent, t.spqr_theta = p.spqr_theta, t.spqr_block = p.spqr_block;
-    t.spqr_depth = spqr_depth;
-    t.block_root = p.block_root, t.block_parent_cut = p.block_parent_cut, t.block_depth = tree.block;
-    t.cut_node = p.cut_node, t.cut_parent_block = p.cut_parent_block, t.cut_depth = tree.cut;
-    t.node_spqr_node = p.node_spqr_node, t.node_spqr_spqr = p.node_spqr_spqr;
-    t.node_block_node = p.node_block_node, t.node_block_block = p.node_block_block;
+#define PLANEGRAPH_OFFSETS(table, core, file, batch) PLANEGRAPH_IF_##batch(t.table##_ptr = PLANEGRAPH_OF_##core(table##_ptr);)
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(t.name = PLANEGRAPH_OF_##core(name);)
+    PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
+#undef PLANEGRAPH_COLUMN
+#undef PLANEGRAPH_OFFSETS
     return t;
   }
 
   /// All columns, for damaging them.
   std::vector<std::span<i32>> columns() {
-    Packed& p = packed;
-    return {edges,         p.walk_node,       p.walk_edge,        p.walk_kappa,     p.walk_pos,       p.walk_spqr,       p.spqr_type,
-            p.spqr_parent, p.spqr_theta,      p.spqr_block,       spqr_depth,       p.block_root,     p.block_parent_cut, tree.block,
-            p.cut_node,    p.cut_parent_block, tree.cut,          p.node_spqr_node, p.node_spqr_spqr, p.node_block_node, p.node_block_block};
+    std::vector<std::span<i32>> all;
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(all.push_back(PLANEGRAPH_OF_##core(name));)
+    PLANEGRAPH_SCHEMA(PLANEGRAPH_NO_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
+#undef PLANEGRAPH_COLUMN
+    return all;
   }
+  /// The offsets of all tables but the nodes, whose rows no column bounds.
   std::vector<std::span<i64>> offsets() {
-    Packed& p = packed;
-    return {edge_ptr, p.walk_ptr, p.spqr_ptr, p.block_ptr, p.cut_ptr, p.node_spqr_ptr, p.node_block_ptr};
+    std::vector<std::span<i64>> all;
+#define PLANEGRAPH_OFFSETS(table, core, file, batch) \
+  PLANEGRAPH_IF_##batch(if (Table::table != Table::node) all.push_back(PLANEGRAPH_OF_##core(table##_ptr));)
+    PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_NO_COLUMN, PLANEGRAPH_NO_BYTES)
+#undef PLANEGRAPH_OFFSETS
+    return all;
   }
 };
 
@@ -66,7 +71,7 @@ struct Filled {
     fill(batch, shape, rows, buffer);
     const auto units = lengths(shape, rows);
     std::size_t at = kUnits;
-    for (const Section& s : sections()) {
+    for (const Section& s : kSections) {
       const std::size_t length = static_cast<std::size_t>(s.length(units, rows));
       section[s.name] = {buffer.data() + at, length};
       at += length;

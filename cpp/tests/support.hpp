@@ -222,13 +222,4 @@ inline Packed run(Engine& engine, const Input& g, const Options& options) {
   return engine.run(batch.view(), options, always);
 }
 
-inline bool same_tables(const Packed& a, const Packed& b) {
-  for (const Packed::Table& table : Packed::tables()) {
-    if (a.*table.ptr != b.*table.ptr) return false;
-    for (const auto column : table.columns)
-      if (a.*column != b.*column) return false;
-  }
-  return a.node_component == b.node_component && a.labelling == b.labelling && a.code_ptr == b.code_ptr && a.code == b.code;
-}
-
 }  // namespace planegraph::test

@@ -14,7 +14,7 @@ class TableCheck {
   TableCheck(const Input& g, const Packed& p, i64 k = 0, i64 first_node = 0) : g_(g), p_(p), k_(k), node0_(first_node) {}
 
   const char* problem() {
-    for (const Packed::Table& table : Packed::tables())
+    for (const auto& table : Packed::tables())
       for (const auto column : table.columns)
         if (static_cast<i64>((p_.*column).size()) != (p_.*table.ptr).back()) return "tables: a column has the wrong length";
     for (const auto check : {&TableCheck::nodes, &TableCheck::trees, &TableCheck::walks, &TableCheck::theta, &TableCheck::incidences})
@@ -193,7 +193,7 @@ inline std::vector<i64> translated(const Input& g, const Packed& p) {
     return std::min(a, b) * g.n + std::max(a, b);
   };
   std::vector<i64> all;
-  for (const Packed::Table& table : Packed::tables()) {
+  for (const auto& table : Packed::tables()) {
     all.insert(all.end(), (p.*table.ptr).begin(), (p.*table.ptr).end());
     for (const auto column : table.columns) {
       const bool of_nodes = column == &Packed::walk_node || column == &Packed::cut_node || column == &Packed::node_spqr_node ||

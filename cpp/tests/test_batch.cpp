@@ -51,7 +51,7 @@ void test_threads(Tally& tally, Random& random) {
       Engine engine;
       const Packed expected = engine.run(batch.view(), {false, walks, codes, 1}, always);
       for (const int threads : {0, -1, 2, 3, 4, 1000})
-        tally.check(same_tables(engine.run(batch.view(), {false, walks, codes, threads}, always), expected), "the result depends on threads");
+        tally.check(engine.run(batch.view(), {false, walks, codes, threads}, always) == expected, "the result depends on threads");
       if (!walks || !codes) continue;
       for (std::size_t k = 0; k < graphs.size(); ++k) {
         tally.accept(table_problem(graphs[k], expected, static_cast<i64>(k), batch.node_ptr[k]), graphs[k]);
@@ -65,7 +65,7 @@ void test_threads(Tally& tally, Random& random) {
   Engine engine;
   const Packed expected = engine.run(batch.view(), {false, true, true, 1}, always);
   for (const int threads : {2, 4})
-    tally.check(same_tables(engine.run(batch.view(), {false, true, true, threads}, always), expected), "large graphs: threads");
+    tally.check(engine.run(batch.view(), {false, true, true, threads}, always) == expected, "large graphs: threads");
 }
 
 /// Several callers use one engine at once, each with its own batch; some of them run into errors or cancel.
@@ -85,7 +85,7 @@ void test_shared_engine(Tally& tally, Random& random) {
   for (int k = 0; k < kCallers; ++k) {
     callers.emplace_back([&, k] {
       for (int round = 0; round < kRounds; ++round) {
-        right += same_tables(engine.run(batches[k].view(), {false, true, true, kThreads[(k + round) % 3]}, always), expected[k]);
+        right += engine.run(batches[k].view(), {false, true, true, kThreads[(k + round) % 3]}, always) == expected[k];
         try {
           engine.run(bad.view(), {false, true, false, 2}, always);
         } catch (const NotPlanar& error) {
@@ -126,7 +126,7 @@ void test_fork(Tally& tally, Random& random) {
     const pid_t child = fork();
     if (child == 0) {
       alarm(10);  // ends a child that waits for a lock
-      _exit(same_tables(engine.run(small.view(), {false, true, true, 1}, always), expected) ? 0 : 1);
+      _exit(engine.run(small.view(), {false, true, true, 1}, always) == expected ? 0 : 1);
     }
     int status = -1;
     waitpid(child, &status, 0);
@@ -200,7 +200,7 @@ void test_cancel(Tally& tally, Random& random) {
       came_through = true;
     }
     tally.check(came_through, "an exception from poll");
-    tally.check(same_tables(engine.run(batch.view(), {false, true, true, threads}, always), expected), "a run after a cancelled one");
+    tally.check(engine.run(batch.view(), {false, true, true, threads}, always) == expected, "a run after a cancelled one");
   }
 }
 
@@ -209,7 +209,7 @@ void test_empty(Tally& tally) {
   for (const int threads : kThreads) {
     const Packed none = engine.run(Batch().view(), {false, true, true, threads}, always);
     bool ok = none.code_ptr.size() == 1 && none.labelling.empty();
-    for (const Packed::Table& table : Packed::tables()) {
+    for (const auto& table : Packed::tables()) {
       ok &= (none.*table.ptr).size() == 1 && (none.*table.ptr)[0] == 0;
       for (const auto column : table.columns) ok &= (none.*column).empty();
     }
@@ -219,7 +219,7 @@ void test_empty(Tally& tally) {
       check_batch(batch.view(), 0, 0);
       const Packed empty = engine.run(batch.view(), {false, true, true, threads}, always);
       ok = empty.code_ptr.size() == count + 1 && empty.labelling.empty() && empty.node_component.empty();
-      for (const Packed::Table& table : Packed::tables())
+      for (const auto& table : Packed::tables())
         ok &= (empty.*table.ptr) == Array<i64>(count + 1, 0);
       for (std::size_t k = 0; ok && k < count; ++k) ok &= code_problem(Input{}, empty, static_cast<i64>(k)) == nullptr;
       tally.check(ok, "empty graphs");

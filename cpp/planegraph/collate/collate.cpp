@@ -10,12 +10,6 @@ namespace {
 
 i64 total(const std::vector<i64>& widths) { return std::accumulate(widths.begin(), widths.end(), i64{0}); }
 
-constexpr Section kSections[] = {
-#define PLANEGRAPH_SECTION(name, unit, extra, rows) {#name, Unit::unit, extra, rows},
-    PLANEGRAPH_SECTIONS(PLANEGRAPH_SECTION)
-#undef PLANEGRAPH_SECTION
-};
-
 bool holds_slices(const std::vector<i64>& capacity, const std::vector<i64>& need) {
   if (capacity.size() < need.size()) return false;
   for (std::size_t k = 0; k < need.size(); ++k)
@@ -46,11 +40,9 @@ std::array<i64, kUnits> lengths(const Shape& s, i32 rows_per_edge) {
           s.num_spqr(), s.num_blocks(), s.num_cuts(), s.node_spqr,             s.node_block};
 }
 
-std::span<const Section> sections() { return kSections; }
-
 i64 buffer_length(const Shape& shape, i32 rows_per_edge) {
   const auto units = lengths(shape, rows_per_edge);
-  i64 length = kUnits;
+  i64 length = static_cast<i64>(kUnits);
   for (const Section& section : kSections) length += section.length(units, rows_per_edge);
   return length;
 }
@@ -62,7 +54,7 @@ namespace {
 /// The nodes of one kind in all trees of the batch.
 struct Tree {
   std::span<const i32> parent, depth, parent_depth;
-  Rows Piece::*table;
+  Table table;
   const char* parent_name;
   i32 root_depth, step;  // depths are root_depth, root_depth + step, ...; step is 1 or 2
 
@@ -78,7 +70,7 @@ class Filler {
       : in_(batch), shape_(shape), rows_(rows_per_edge), real_(lengths(batch.need, rows_per_edge)), size_(lengths(shape, rows_per_edge)),
         out_(out) {
     const std::array<i32**, std::size(kSections)> pointers = {
-#define PLANEGRAPH_SECTION(name, unit, extra, rows) &name,
+#define PLANEGRAPH_SECTION(name, ...) &name,
         PLANEGRAPH_SECTIONS(PLANEGRAPH_SECTION)
 #undef PLANEGRAPH_SECTION
     };
@@ -91,7 +83,7 @@ class Filler {
 
   void run() {
     if (&shape_ != &in_.need) std::fill(out_, end_, -1);  // otherwise every entry is written below
-    for (int k = 0; k < kUnits; ++k) out_[k] = static_cast<i32>(real_[k]);
+    for (std::size_t k = 0; k < kUnits; ++k) out_[k] = static_cast<i32>(real_[k]);
     place_nodes();
     place_darts();
     place_blocks_and_cuts();
@@ -132,8 +124,8 @@ class Filler {
     const i64 n = real(Unit::nodes), graphs = real(Unit::graphs);
     const bool pooled = !in_.pool_ptr.empty();
     for (i64 g = 0; g < graphs; ++g) {
-      const i64 from = pooled ? in_.pool_ptr[g] : in_.pieces[g].node.at;
-      const i64 to = pooled ? in_.pool_ptr[g + 1] : from + in_.pieces[g].node.count;
+      const i64 from = pooled ? in_.pool_ptr[g] : in_.pieces[g].rows[Table::node].at;
+      const i64 to = pooled ? in_.pool_ptr[g + 1] : from + in_.pieces[g].rows[Table::node].count;
       node_ptr[g] = static_cast<i32>(from);
       std::fill(node_graph + from, node_graph + to, static_cast<i32>(g));
     }
@@ -149,7 +141,7 @@ class Filler {
     to_offsets(dart_ptr, keys);
     for (i64 d = 0; d < darts; d += 2) {
       const i32 u = ends[d], v = ends[d + 1];
-      if (u == v) damaged(in_, &Piece::edge, "edges", d / 2, "joins a node to itself");
+      if (u == v) damaged(in_, Table::edge, "edges", d / 2, "joins a node to itself");
       const i32 there = cursor_[v]++, back = cursor_[u]++;
       dart_source[there] = dart_target[back] = u;
       dart_target[there] = dart_source[back] = v;
@@ -235,7 +227,7 @@ class Filler {
     std::fill_n(node_cut, size(Unit::nodes), -1);
     for (i64 c = 0; c < real(Unit::cuts); ++c) {
       const i32 node = in_.cut_node[c];
-      if (node_cut[node] >= 0) damaged(in_, &Piece::cut, "cut_node", c, "is a node that is there before");
+      if (node_cut[node] >= 0) damaged(in_, Table::cut, "cut_node", c, "is a node that is there before");
       node_cut[node] = cuts_.row[c];
       cut_node[cuts_.row[c]] = node;
     }
@@ -251,7 +243,7 @@ class Filler {
     for (i64 k = 0; k < depths[0]; ++k) {
       const i32 root = spqr_.order[k], block = in_.spqr_block[root];
       if (in_.block_root[block] != root)
-        damaged(in_, &Piece::block, "block_root", block, "is not the root of its SPQR tree");
+        damaged(in_, Table::block, "block_root", block, "is not the root of its SPQR tree");
       spqr_.row[root] = static_cast<i32>(spqr_.start[0]) + blocks_.row[block];
       spqr_parent[spqr_.row[root]] = -1;
     }
@@ -292,7 +284,7 @@ class Filler {
     std::fill_n(walk_ptr, size(Unit::spqr) + 1, 0);
     for (std::size_t k = 0; k < spqr.size(); ++k) {
       if (k > 0 && spqr[k] < spqr[k - 1])
-        damaged(in_, &Piece::walk, "walk_spqr", static_cast<i64>(k), "is less than in the row before");
+        damaged(in_, Table::walk, "walk_spqr", static_cast<i64>(k), "is less than in the row before");
       ++walk_ptr[spqr_.row[spqr[k]] + 1];
     }
   }
@@ -303,7 +295,7 @@ class Filler {
     if (edge < 0) return -1;
     const i64 dart = 2 * i64{edge};
     const i64 second = in_.edges[dart] != node;
-    if (in_.edges[dart + second] != node) damaged(in_, &Piece::walk, "walk_edge", entry, "is not an edge at walk_node");
+    if (in_.edges[dart + second] != node) damaged(in_, Table::walk, "walk_edge", entry, "is not an edge at walk_node");
     return row_of_dart(dart + second);
   }
 
@@ -330,13 +322,13 @@ class Filler {
   const i32 rows_;
   const std::array<i64, kUnits> real_, size_;
   i32 *out_, *end_;
-#define PLANEGRAPH_SECTION(name, unit, extra, rows) i32* name = nullptr;
+#define PLANEGRAPH_SECTION(name, ...) i32* name = nullptr;
   PLANEGRAPH_SECTIONS(PLANEGRAPH_SECTION)
 #undef PLANEGRAPH_SECTION
   std::vector<i32> cursor_;
-  Tree blocks_{in_.block_parent_cut, in_.block_depth, in_.cut_depth, &Piece::block, "block_parent_cut", 0, 2};
-  Tree cuts_{in_.cut_parent_block, in_.cut_depth, in_.block_depth, &Piece::cut, "cut_parent_block", 1, 2};
-  Tree spqr_{in_.spqr_parent, in_.spqr_depth, in_.spqr_depth, &Piece::spqr, "spqr_parent", 0, 1};
+  Tree blocks_{in_.block_parent_cut, in_.block_depth, in_.cut_depth, Table::block, "block_parent_cut", 0, 2};
+  Tree cuts_{in_.cut_parent_block, in_.cut_depth, in_.block_depth, Table::cut, "cut_parent_block", 1, 2};
+  Tree spqr_{in_.spqr_parent, in_.spqr_depth, in_.spqr_depth, Table::spqr, "spqr_parent", 0, 1};
 };
 
 }  // namespace

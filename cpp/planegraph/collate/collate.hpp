@@ -1,7 +1,7 @@
 // Collation: the tables of chosen graphs become one batch, a single buffer of 32-bit integers that a model can read.
 //
 // Input: the tables of a packed dataset (docs/arrays.md), ids local to their graph, plus the depth of each tree node (depths.hpp).
-// Output: the sections listed below, ids global in the batch, -1 for "nothing".
+// Output: the sections of sections.hpp, ids global in the batch, -1 for "nothing".
 //
 //   nodes, edges   in graph order
 //   darts          v -> u sorted by target u; among the darts of one target by edge, then by direction
@@ -24,6 +24,7 @@
 #include <array>
 #include <span>
 
+#include "planegraph/collate/sections.hpp"
 #include "planegraph/graph/array.hpp"
 #include "planegraph/tables/view.hpp"
 
@@ -45,68 +46,8 @@ struct Shape {
 /// Whether a batch of the shape `need` fits into `capacity`, with the last row of each table left free.
 bool holds(const Shape& capacity, const Shape& need);
 
-/// What the length of a section is counted in; the order is that of the section `counts`.
-enum class Unit { graphs, nodes, darts, rows, walks, spqr, blocks, cuts, node_spqr, node_block };
-constexpr int kUnits = 10;
-
 /// The lengths for a shape; `rows_per_edge` is the number of rows of edge features per edge: 0, 1, or 2 (one per direction).
 std::array<i64, kUnits> lengths(const Shape& shape, i32 rows_per_edge);
-
-// X(name, unit, extra, only with edge features)
-#define PLANEGRAPH_SECTIONS(X)            \
-  X(node_ptr, graphs, 1, false)           \
-  X(node_graph, nodes, 0, false)          \
-  X(dart_ptr, nodes, 1, false)            \
-  X(dart_source, darts, 0, false)         \
-  X(dart_target, darts, 0, false)         \
-  X(dart_reverse, darts, 0, false)        \
-  X(dart_row, darts, 0, true)             \
-  X(row_dart_ptr, rows, 1, true)          \
-  X(row_dart, darts, 0, true)             \
-  X(walk_ptr, spqr, 1, false)             \
-  X(walk_spqr, walks, 0, false)           \
-  X(walk_node, walks, 0, false)           \
-  X(walk_kappa, walks, 0, false)          \
-  X(walk_pos, walks, 0, false)            \
-  X(walk_row, walks, 0, true)             \
-  X(node_walk_ptr, nodes, 1, false)       \
-  X(node_walk, walks, 0, false)           \
-  X(row_walk_ptr, rows, 1, true)          \
-  X(row_walk, walks, 0, true)             \
-  X(spqr_type, spqr, 0, false)            \
-  X(spqr_theta, spqr, 0, false)           \
-  X(spqr_parent, spqr, 0, false)          \
-  X(spqr_begin, spqr, 0, false)           \
-  X(spqr_end, spqr, 0, false)             \
-  X(node_spqr_ptr, nodes, 1, false)       \
-  X(node_spqr, node_spqr, 0, false)       \
-  X(spqr_node_ptr, spqr, 1, false)        \
-  X(spqr_node, node_spqr, 0, false)       \
-  X(block_parent, blocks, 0, false)       \
-  X(block_begin, blocks, 0, false)        \
-  X(block_end, blocks, 0, false)          \
-  X(cut_parent, cuts, 0, false)           \
-  X(cut_begin, cuts, 0, false)            \
-  X(cut_end, cuts, 0, false)              \
-  X(cut_node, cuts, 0, false)             \
-  X(node_cut, nodes, 0, false)            \
-  X(node_block_ptr, nodes, 1, false)      \
-  X(node_block, node_block, 0, false)     \
-  X(block_node_ptr, blocks, 1, false)     \
-  X(block_node, node_block, 0, false)
-
-/// The sections of the buffer after `counts`, which holds the real lengths, one per unit.
-struct Section {
-  const char* name;
-  Unit unit;
-  i32 extra;
-  bool with_rows_only;
-
-  i64 length(const std::array<i64, kUnits>& lengths, i32 rows_per_edge) const {
-    return with_rows_only && rows_per_edge == 0 ? 0 : lengths[static_cast<std::size_t>(unit)] + extra;
-  }
-};
-std::span<const Section> sections();
 
 /// The length of the whole buffer.
 i64 buffer_length(const Shape& shape, i32 rows_per_edge);
@@ -120,25 +61,22 @@ struct Rows {
 
 struct Piece {
   i64 graph = 0;
-  Rows node, edge, walk, spqr, block, cut, node_spqr, node_block;
+  PerTable<Rows> rows;
 };
 
 /// The first step: the rows of the batch, one graph after another. Ids are shifted and known to be in range, positions are not negative.
 struct Gathered {
   std::vector<Piece> pieces;
   Shape need;
-  std::span<i32> edges;
-  std::span<i32> walk_node, walk_edge, walk_kappa, walk_pos, walk_spqr;
-  std::span<i32> spqr_type, spqr_parent, spqr_theta, spqr_block, spqr_depth;
-  std::span<i32> block_root, block_parent_cut, block_depth;
-  std::span<i32> cut_node, cut_parent_block, cut_depth;
-  std::span<i32> node_spqr_node, node_spqr_spqr, node_block_node, node_block_block;
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(std::span<i32> name;)
+  PLANEGRAPH_SCHEMA(PLANEGRAPH_NO_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
+#undef PLANEGRAPH_COLUMN
   std::vector<i64> pool_ptr;  // if not empty: the graphs that own the nodes
   Array<i32> memory;          // of all columns
 };
 
 /// Throws DamagedTables about one entry: "graph 3: spqr_type[5] <problem>". `item` counts the rows of the batch.
-[[noreturn]] void damaged(const Gathered& batch, Rows Piece::*table, const char* column, i64 item, const std::string& problem);
+[[noreturn]] void damaged(const Gathered& batch, Table table, const char* column, i64 item, const std::string& problem);
 
 /// Offsets of equal length, and columns of equal length in each table; to be called once before the others.
 void check_tables(const TablesView& tables);

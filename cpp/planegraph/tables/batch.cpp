@@ -155,21 +155,12 @@ class Worker {
     reserved_ = true;
     const double all = static_cast<double>(batch_.node_ptr[batch_.num_graphs] + batch_.num_graphs);
     const double share = 1.05 * part * all / static_cast<double>(nodes_ + graphs_);
-    for (const Packed::Table& table : Packed::tables()) {
-      reserve(out_.*table.ptr, share);
-      for (const auto column : table.columns) reserve(out_.*column, share);
-    }
-    reserve(out_.code_ptr, share);
-    reserve(out_.code, share);
-    reserve(out_.node_component, share);
-    reserve(out_.labelling, share);
+    Packed::for_each(out_, [&](const char*, auto& array) {
+      array.reserve(static_cast<std::size_t>(static_cast<double>(array.size()) * share) + 64);
+    });
   }
 
  private:
-  template <class A>
-  static void reserve(A& array, double share) {
-    array.reserve(static_cast<std::size_t>(static_cast<double>(array.size()) * share) + 64);
-  }
   const BatchView& batch_;
   const Options& options_;
   Pipeline& pipeline_;
@@ -245,7 +236,7 @@ Packed Engine::run(const BatchView& batch, const Options& options, const KeepGoi
   Packed result = std::move(parts[0]);
   if (batch.num_graphs > 0) return result;
   if (options.walks)
-    for (const Packed::Table& table : Packed::tables()) (result.*table.ptr).assign(1, 0);
+    for (const auto& table : Packed::tables()) (result.*table.ptr).assign(1, 0);
   if (options.codes) result.code_ptr.assign(1, 0);
   return result;
 }

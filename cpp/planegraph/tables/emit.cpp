@@ -59,10 +59,9 @@ void Emitter::run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotati
   for (i32 v = 0; v < g.n; ++v) out.node_component[base + g.node_of[v]] = component_row_[g.component[v]];
   // these two tables were reserved by an upper bound
   const i64 incidences = at_.node_spqr_node - out.node_spqr_node.data(), walk = at_.walk_node - out.walk_node.data();
-  for (auto* column : {&out.node_spqr_node, &out.node_spqr_spqr}) column->resize(incidences);
+  for (const auto column : Packed::columns(Table::node_spqr)) (out.*column).resize(incidences);
   out.node_spqr_ptr.push_back(incidences);
-  for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
-    column->resize(walk);
+  for (const auto column : Packed::columns(Table::walk)) (out.*column).resize(walk);
   out.walk_ptr.push_back(walk);
 }
 
@@ -73,27 +72,26 @@ void Emitter::reserve_rows(const Context& x) {
   i64 walk = 0;
   for (const SpqrNode& node : spqr.nodes) walk += node.type == kS ? node.size() : 2 * i64{node.size()};
   if (!x.rotations.all_planar) walk = 2 * i64{spqr.num_entries()};  // cycles may be sets
-  for (auto* ptr : {&out.walk_ptr, &out.spqr_ptr, &out.block_ptr, &out.cut_ptr, &out.node_spqr_ptr, &out.node_block_ptr})
-    if (ptr->empty()) ptr->push_back(0);
+  for (const auto& table : Packed::tables())
+    if ((out.*table.ptr).empty()) (out.*table.ptr).push_back(0);
+  const auto resize_table = [&](Table table, i64 rows) {
+    for (const auto column : Packed::columns(table)) resize(out.*column, static_cast<std::size_t>(rows));
+  };
   const i64 walk_at = out.walk_ptr.back(), node_spqr_at = out.node_spqr_ptr.back(), node_block_at = out.node_block_ptr.back();
   const i64 block_at = out.block_ptr.back(), cut_at = out.cut_ptr.back();
   spqr_at_ = out.spqr_ptr.back();
-  for (auto* column : {&out.walk_node, &out.walk_edge, &out.walk_other, &out.walk_kappa, &out.walk_pos, &out.walk_spqr})
-    resize(*column, walk_at + walk);
-  for (auto* column : {&out.spqr_type, &out.spqr_set, &out.spqr_parent, &out.spqr_theta, &out.spqr_level, &out.spqr_block})
-    resize(*column, spqr_at_ + spqr.count());
+  resize_table(Table::walk, walk_at + walk);
+  resize_table(Table::spqr, spqr_at_ + spqr.count());
   out.spqr_ptr.push_back(spqr_at_ + spqr.count());
   // nodes in skeletons: k for a cycle, 2 for a bond; a rigid skeleton has fewer nodes than edges
   i64 incidences = 0;
   for (const SpqrNode& node : spqr.nodes) incidences += node.type == kP || node.type == kQ ? 2 : node.size();
-  resize(out.node_spqr_node, node_spqr_at + incidences);
-  resize(out.node_spqr_spqr, node_spqr_at + incidences);
+  resize_table(Table::node_spqr, node_spqr_at + incidences);
   const i64 in_blocks = x.blocks.count == 0 ? 0 : x.blocks.node_ptr[x.blocks.count];
-  resize(out.node_block_node, node_block_at + in_blocks);
-  resize(out.node_block_block, node_block_at + in_blocks);
+  resize_table(Table::node_block, node_block_at + in_blocks);
   out.node_block_ptr.push_back(node_block_at + in_blocks);
-  for (auto* column : {&out.block_root, &out.block_level, &out.block_parent_cut}) resize(*column, block_at + x.blocks.count);
-  for (auto* column : {&out.cut_node, &out.cut_level, &out.cut_parent_block}) resize(*column, cut_at + x.blocks.num_cuts);
+  resize_table(Table::block, block_at + x.blocks.count);
+  resize_table(Table::cut, cut_at + x.blocks.num_cuts);
   out.block_ptr.push_back(block_at + x.blocks.count);
   out.cut_ptr.push_back(cut_at + x.blocks.num_cuts);
   at_ = {out.walk_node.data() + walk_at,           out.walk_edge.data() + walk_at,

@@ -38,10 +38,10 @@ void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, co
 
 void join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread) {
   if (parts.size() == 1) return;
-  for (const Packed::Table& table : Packed::tables()) join_table<i32>(parts, chunks, spread, table.ptr, table.columns);
+  for (const auto& table : Packed::tables()) join_table<i32>(parts, chunks, spread, table.ptr, table.columns);
   constexpr Array<u8> Packed::*kCode[] = {&Packed::code};
   join_table<u8>(parts, chunks, spread, &Packed::code_ptr, kCode);
-  for (const auto column : {&Packed::node_component, &Packed::labelling}) {
+  for (const auto column : Packed::columns(Table::node)) {
     const bool present = std::any_of(parts.begin(), parts.end(), [&](Packed& p) { return !(p.*column).empty(); });
     if (!present) continue;
     (parts[0].*column).resize(node_ptr[chunks.back().last_graph]);

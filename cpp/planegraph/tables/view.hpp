@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "planegraph/graph/types.hpp"
+#include "planegraph/tables/schema.hpp"
 
 namespace planegraph {
 
@@ -13,18 +13,16 @@ class DamagedTables : public std::runtime_error {
   explicit DamagedTables(const std::string& message) : std::runtime_error(message) {}
 };
 
-/// The columns of a packed dataset that a batch is made of.
+/// The arrays of a packed dataset that batches are made of; a column of two integers per row lies here as pairs.
 struct TablesView {
   using Offsets = std::span<const i64>;
   using Column = std::span<const i32>;
 
-  Offsets node_ptr, edge_ptr, walk_ptr, spqr_ptr, block_ptr, cut_ptr, node_spqr_ptr, node_block_ptr;
-  Column edges;  // pairs
-  Column walk_node, walk_edge, walk_kappa, walk_pos, walk_spqr;
-  Column spqr_type, spqr_parent, spqr_theta, spqr_block, spqr_depth;
-  Column block_root, block_parent_cut, block_depth;
-  Column cut_node, cut_parent_block, cut_depth;
-  Column node_spqr_node, node_spqr_spqr, node_block_node, node_block_block;
+#define PLANEGRAPH_OFFSETS(table, core, file, batch) PLANEGRAPH_IF_##batch(Offsets table##_ptr;)
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(Column name;)
+  PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
+#undef PLANEGRAPH_COLUMN
+#undef PLANEGRAPH_OFFSETS
 
   i64 num_graphs() const { return static_cast<i64>(node_ptr.size()) - 1; }
 };
