@@ -16,8 +16,7 @@ def includes(path: Path) -> list[str]:
 
 
 def test_every_file_of_the_core_lies_in_a_layer():
-    files = [p for p in (CPP / "planegraph").rglob("*.?pp")]
-    assert files and {p.relative_to(CPP / "planegraph").parts[0] for p in files} == set(LAYERS)
+    assert {p.relative_to(CPP / "planegraph").parts[0] for p in (CPP / "planegraph").rglob("*.?pp")} == set(LAYERS)
 
 
 @pytest.mark.parametrize("folder", LAYERS)

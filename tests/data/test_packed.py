@@ -17,7 +17,8 @@ from packed_samples import as_pyg, samples, shapes, with_labels
 import planegraph as pg
 from planegraph.data import PackedDataset
 from planegraph.data.fingerprint import parse_fingerprint
-from planegraph.data.tables import IDS, NAMES, TABLES, PackedTables, table_of
+from planegraph.data.tables import NAMES, TABLES, PackedTables
+from planegraph.decomposition.tables import COLUMNS
 
 LABELLED = [with_labels(g, i) for i, g in enumerate(shapes())]
 
@@ -55,13 +56,13 @@ def test_depths(graph: pg.Graph) -> None:
 def test_every_table_is_described_once() -> None:
     columns = [name for table, names in TABLES.items() for name in (f"{table}_ptr", *names)]
     assert sorted(columns) == sorted(NAMES)
-    assert all(table in TABLES for table, _ in IDS.values())
+    assert all(COLUMNS[name].ids_of in (None, *TABLES) for name in NAMES)
 
 
 def broken(tables: PackedTables, name: str, row: int, value: int) -> PackedTables:
     arrays = {n: tables[n].copy() for n in NAMES}
     arrays[name][row] = value
-    return PackedTables.from_arrays(arrays)
+    return PackedTables(arrays)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -81,7 +82,6 @@ def test_damage_is_named() -> None:
     ds = PackedDataset.from_graphs([pg.families.path(3), pg.families.cycle(4)])
     with pytest.raises(pg.FormatError, match=r"graph 1: walk_node\[2\] is 9; the graph has 4 rows of table node"):
         PackedDataset(broken(ds.tables, "walk_node", int(ds.tables.walk_ptr[1]) + 2, 9)).check()
-    assert table_of("block_root") == "block"
 
 
 # ---- from arrays, graphs, smiles ------------------------------------------------------------------------------------------

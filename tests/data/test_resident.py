@@ -22,9 +22,8 @@ from planegraph.data import Capacity, DoesNotFitError, Layout, PackedDataset, Pl
 from planegraph.data.batch import Collator  # noqa: E402
 from planegraph.data.device import resident  # noqa: E402
 from planegraph.data.device.resident import ResidentDataset, make_resident  # noqa: E402
-from planegraph.data.layout import SECTION_NAMES  # noqa: E402
-from planegraph.data.layout import SECTIONS as CORE_SECTIONS  # noqa: E402
-from planegraph.data.runs import ROW_SECTIONS, SECTIONS  # noqa: E402
+from planegraph.data.layout import SECTION_NAMES, UNIT_OF  # noqa: E402
+from planegraph.data.runs import SECTIONS, SPACES  # noqa: E402
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1" and resident.triton_collate is not None
 
@@ -71,9 +70,9 @@ def choose(count: int, rng: random.Random, trials: int = 3, most: int = 12) -> l
 # ---- the sections -----------------------------------------------------------------------------------------------------------
 
 
-def test_the_sections_are_those_of_the_core():
-    assert list(SECTIONS) == [name for name, *_ in CORE_SECTIONS]
-    assert set(ROW_SECTIONS) == {name for name, _, _, with_rows in CORE_SECTIONS if with_rows}
+def test_the_spaces_are_those_of_the_core():
+    assert set(SPACES) == set(UNIT_OF)
+    assert {name for section in SECTIONS.values() for name in (section.space, section.target) if name} == set(SPACES)
 
 
 @pytest.mark.parametrize("rows_per_edge", [0, 1, 2])

@@ -303,7 +303,7 @@ def test_several_groups_are_one_session(tmp_path):
 
 def other_walks(ds: PackedDataset) -> PackedDataset:
     """The same graphs with other tables of their decomposition: positions in the walks."""
-    tables = PackedTables.from_arrays({**ds.tables, "walk_kappa": np.ones_like(ds.tables.walk_kappa)})
+    tables = PackedTables({**ds.tables, "walk_kappa": np.ones_like(ds.tables.walk_kappa)})
     return PackedDataset(tables, ds.features, node_labels=ds.node_labels, edge_labels=ds.edge_labels)
 
 

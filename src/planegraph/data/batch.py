@@ -73,48 +73,6 @@ class PlanarBatch:
     ([0, 0, 0, 1, 1, 1, 1], ((0, 2), (2, 3)), [1])
     """
 
-    counts: Tensor
-    node_ptr: Tensor
-    node_graph: Tensor
-    dart_ptr: Tensor
-    dart_source: Tensor
-    dart_target: Tensor
-    dart_reverse: Tensor
-    dart_row: Tensor
-    row_dart_ptr: Tensor
-    row_dart: Tensor
-    walk_ptr: Tensor
-    walk_spqr: Tensor
-    walk_node: Tensor
-    walk_kappa: Tensor
-    walk_pos: Tensor
-    walk_row: Tensor
-    node_walk_ptr: Tensor
-    node_walk: Tensor
-    row_walk_ptr: Tensor
-    row_walk: Tensor
-    spqr_type: Tensor
-    spqr_theta: Tensor
-    spqr_parent: Tensor
-    spqr_begin: Tensor
-    spqr_end: Tensor
-    node_spqr_ptr: Tensor
-    node_spqr: Tensor
-    spqr_node_ptr: Tensor
-    spqr_node: Tensor
-    block_parent: Tensor
-    block_begin: Tensor
-    block_end: Tensor
-    cut_parent: Tensor
-    cut_begin: Tensor
-    cut_end: Tensor
-    cut_node: Tensor
-    node_cut: Tensor
-    node_block_ptr: Tensor
-    node_block: Tensor
-    block_node_ptr: Tensor
-    block_node: Tensor
-
     def __init__(
         self,
         index: Tensor,
@@ -151,6 +109,9 @@ class PlanarBatch:
                 "from one batch"
             ) from None
         self.__dict__.update(zip(SECTION_NAMES, sections, strict=True))
+
+    def __getattr__(self, name: str) -> Tensor:  # the sections are found before; this tells type checkers what they are
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Features may be replaced; the index may not, as its sections are views of one checked buffer."""

@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from ..errors import InvalidGraphError
-from .layout import COUNTS, SECTION_NAMES, Layout
+from .layout import COUNTS, SECTION_NAMES, UNIT_OF, Layout
 from .runs import SECTIONS, Kind
 
 if TYPE_CHECKING:
@@ -78,27 +78,8 @@ def _range(layout: Layout, name: str) -> tuple[int, int]:
     section = SECTIONS[name]
     if section.kind == Kind.VALUE:
         return section.pad, _LAST_TYPE if name == "spqr_type" else layout.max_position
-    rows = getattr(layout, f"num_{_ROWS[section.target]}")
+    rows = getattr(layout, f"num_{UNIT_OF[section.target]}")
     return (-1, rows - 1) if section.pad < 0 else (0, rows)  # an id, or where a run begins or ends
-
-
-_ROWS = {
-    "graph": "graphs",
-    "node": "nodes",
-    "dart": "darts",
-    "row": "rows",
-    "walk": "walks",
-    "node_walk": "walks",
-    "row_walk": "walks",
-    "spqr": "spqr",
-    "block": "blocks",
-    "cut": "cuts",
-    "node_spqr": "node_spqr",
-    "spqr_node": "node_spqr",
-    "node_block": "node_block",
-    "block_node": "node_block",
-}
-"""What the rows of each space are counted as."""
 
 
 def _refuse(index: Tensor, inside: Tensor, low: Tensor, high: Tensor, layout: Layout) -> None:

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ..decomposition.tables import COLUMNS, Column
 from ..errors import FormatError
-from .tables import IDS, TABLES, locate, shift_of, table_of
+from .tables import NAMES, TABLES, locate, shift_of
 
 
 def check_offsets(arrays: Mapping[str, np.ndarray]) -> None:
@@ -25,13 +26,13 @@ def check_offsets(arrays: Mapping[str, np.ndarray]) -> None:
             _require(False, f"{name} must be int64 offsets; found {ptr.dtype}, shape {ptr.shape}")
         _require(len(ptr) == graphs + 1 > 0, f"{name} has {len(ptr)} offsets; node_ptr tells of {graphs} graphs")
         _require(ptr[0] == 0 and not (ptr[1:] < ptr[:-1]).any(), f"{name} must start at 0 and never fall")
-        for column in columns:
-            values = arrays[column]
-            shape = (int(ptr[-1]), 2) if column == "edges" else (int(ptr[-1]),)
-            if values.dtype != np.int32:
-                _require(False, f"{column} must be int32; found {values.dtype}")
+        for column in map(COLUMNS.__getitem__, columns):
+            values = arrays[column.name]
+            shape = (int(ptr[-1]),) if column.width == 1 else (int(ptr[-1]), column.width)
+            if values.dtype != column.dtype:
+                _require(False, f"{column.name} must be {column.dtype}; found {values.dtype}")
             if values.shape != shape:
-                _require(False, f"{column} must have shape {shape}, as {name} says; found {values.shape}")
+                _require(False, f"{column.name} must have shape {shape}, as {name} says; found {values.shape}")
 
 
 def check_positions(t: Mapping[str, np.ndarray]) -> None:
@@ -57,24 +58,25 @@ def check_positions(t: Mapping[str, np.ndarray]) -> None:
 def check_tables(tables: Mapping[str, np.ndarray]) -> None:
     """Verifies offsets, ranges of ids, trees, depths and incidences of all graphs at once; raises FormatError."""
     check_offsets(tables)
-    for name in IDS:
-        _check_ids(tables, name)
+    for name in NAMES:
+        if COLUMNS[name].ids_of:
+            _check_ids(tables, COLUMNS[name])
     _check_values(tables)
     _check_trees(tables)
     _check_walks(tables)
     _check_incidences(tables)
 
 
-def _check_ids(t: Mapping[str, np.ndarray], name: str) -> None:
-    of, none = IDS[name]
-    table = table_of(name)
-    limit = np.repeat(np.diff(t[f"{of}_ptr"]), np.diff(t[f"{table}_ptr"]))
-    values = t[name] if t[name].ndim == 2 else t[name][:, None]
-    bad = ((values < (-1 if none else 0)) | (values >= limit[:, None])).any(axis=1)
+def _check_ids(t: Mapping[str, np.ndarray], column: Column) -> None:
+    ptr = t[f"{column.table}_ptr"]
+    limit = np.repeat(np.diff(t[f"{column.ids_of}_ptr"]), np.diff(ptr))
+    values = t[column.name].reshape(-1, column.width)
+    bad = ((values < (-1 if column.none else 0)) | (values >= limit[:, None])).any(axis=1)
     if bad.any():
         row = int(np.argmax(bad))
-        g, at = locate(t[f"{table}_ptr"], row)
-        _require(False, f"graph {g}: {name}[{at}] is {_shown(t[name][row])}; the graph has {limit[row]} rows of table {of}")
+        g, at = locate(ptr, row)
+        found = _shown(t[column.name][row])
+        _require(False, f"graph {g}: {column.name}[{at}] is {found}; the graph has {limit[row]} rows of table {column.ids_of}")
 
 
 def _check_values(t: Mapping[str, np.ndarray]) -> None:
@@ -157,7 +159,7 @@ def _check_incidences(t: Mapping[str, np.ndarray]) -> None:
 def _all(t: Mapping[str, np.ndarray], name: str, good: np.ndarray, what: str) -> None:
     if not good.all():
         row = int(np.argmin(good))
-        g, at = locate(t[f"{table_of(name)}_ptr"], row)
+        g, at = locate(t[f"{COLUMNS[name].table}_ptr"], row)
         _require(False, f"graph {g}: {name}[{at}] = {_shown(t[name][row])} {what}")
 
 

@@ -376,7 +376,7 @@ def _dataset(file: PackedFile) -> PackedDataset:
     from .packed import PackedDataset
 
     manifest, arrays = file.manifest, file.arrays
-    tables = PackedTables.from_arrays(arrays)
+    tables = PackedTables(arrays)
     check_offsets(tables)
     if not file.verified:
         _check_bounds(tables, manifest)

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
-from itertools import accumulate, pairwise, zip_longest
+from itertools import accumulate, pairwise, starmap, zip_longest
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,13 +23,37 @@ from ..errors import PlanegraphError
 
 Slices = tuple[tuple[int, int], ...]
 
-COUNTS = ("graphs", "nodes", "darts", "rows", "walks", "spqr", "blocks", "cuts", "node_spqr", "node_block")
+UNIT_OF = dict(_core.SPACES)
+"""Spaces, which are what rows of a batch are ordered in, and what the rows of each are counted as."""
+
+COUNTS = tuple(dict.fromkeys(UNIT_OF.values()))
 """What the section ``counts`` counts."""
 
-SECTIONS = tuple(_core.SECTIONS)
-SECTION_NAMES = ("counts", *(name for name, *_ in SECTIONS))
+
+class Section(NamedTuple):
+    """A section of the buffer (cpp/planegraph/collate/sections.hpp).
+
+    Attributes:
+        space: the rows that it has entries for.
+        content: what the entries are: "offsets", "id", "first", "end", "position" or "type".
+        target: the space that offsets and ids point into.
+        extra: entries beyond one per row.
+        rows_only: whether it is empty without edge features.
+    """
+
+    name: str
+    space: str
+    content: str
+    target: str | None
+    extra: int
+    rows_only: bool
+
+
+SECTIONS = {section.name: section for section in starmap(Section, _core.SECTIONS)}
+SECTION_NAMES = ("counts", *SECTIONS)
 """The sections of the buffer in their order."""
 
+_LENGTHS = tuple((COUNTS.index(UNIT_OF[s.space]), s.extra, s.rows_only) for s in SECTIONS.values())
 _GRAIN = 8  # sizes of a capacity are rounded up to a multiple of this
 
 
@@ -98,7 +123,7 @@ class Capacity:
         def slices(table: str, first: int, step: int) -> list[int]:
             return [enough(c) for c in _counts_by_depth(tables[f"{table}_ptr"], tables[f"{table}_depth"], first, step)]
 
-        plain = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in _PTR_OF.items()}
+        plain = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in TABLE_OF.items()}
         blocks, cuts = slices("block", 0, 2) or [0], slices("cut", 1, 2)
         levels = max(len(blocks) - 1, len(cuts))
         blocks += [0] * (levels + 1 - len(blocks))
@@ -120,7 +145,7 @@ class Capacity:
             spqr=tuple(map(_round_up, self.spqr)),
             blocks=_with_spare(self.blocks),
             cuts=_with_spare(self.cuts),
-            **{name: _spare(getattr(self, name)) for name in _PTR_OF},
+            **{name: _spare(getattr(self, name)) for name in TABLE_OF},
         )
 
     def grow(self, layout: Layout) -> Capacity:
@@ -155,7 +180,7 @@ class Capacity:
             spqr=slices("spqr", False),
             blocks=slices("blocks", True),
             cuts=slices("cuts", True),
-            **{name: table(name) for name in _PTR_OF},
+            **{name: table(name) for name in TABLE_OF},
         )
 
     def maximum(self, other: Capacity) -> Capacity:
@@ -173,7 +198,8 @@ class Capacity:
 
 
 _FIELDS = tuple(f.name for f in fields(Capacity))
-_PTR_OF = {"nodes": "node", "edges": "edge", "walks": "walk", "node_spqr": "node_spqr", "node_block": "node_block"}
+TABLE_OF = {"nodes": "node", "edges": "edge", "walks": "walk", "node_spqr": "node_spqr", "node_block": "node_block"}
+"""The sizes of a capacity that are rows of a table, and which."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +265,7 @@ class Layout:
         found["cut_slices"] = _bounds(s.cuts)
         found["section_lengths"] = (
             len(COUNTS),
-            *(0 if with_rows and not rows else counts[unit] + extra for _, unit, extra, with_rows in SECTIONS),
+            *(0 if rows_only and not rows else counts[unit] + extra for unit, extra, rows_only in _LENGTHS),
         )
         self.__dict__.update(found)  # frozen for everyone else
 

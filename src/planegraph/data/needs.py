@@ -15,9 +15,8 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from .collate import misfit
-from .layout import Capacity, DoesNotFitError, Layout
+from .layout import TABLE_OF, Capacity, DoesNotFitError, Layout
 
-_TABLES = {"nodes": "node", "edges": "edge", "walks": "walk", "node_spqr": "node_spqr", "node_block": "node_block"}
 _TREES = {"spqr": 1, "block": 2, "cut": 2}  # depths from one slice to the next
 _EXACT = 2**24  # float32 counts up to here
 _MOST_NUMBERS = 2**27
@@ -45,7 +44,7 @@ class Needs:
         self.num_graphs = len(tables["node_ptr"]) - 1
         self.max_position = _largest(tables)
         self.depths = {tree: _depths(tables, tree) for tree in _TREES}
-        columns = [np.diff(tables[f"{table}_ptr"])[:, None] for table in _TABLES.values()]
+        columns = [np.diff(tables[f"{table}_ptr"])[:, None] for table in TABLE_OF.values()]
         columns += [_by_depth(tables, tree, self.depths[tree]) for tree in _TREES]
         matrix = np.concatenate(columns, 1)
         self._largest_count = int(matrix.max(initial=0))
@@ -92,12 +91,12 @@ class Needs:
 
     def _capacity(self, total: np.ndarray, graphs: int, max_position: int) -> Capacity:
         """Rows in each column as sizes."""
-        tables, *trees = np.split(total.astype(np.int64), np.cumsum([len(_TABLES), *self.depths.values()])[:-1])
+        tables, *trees = np.split(total.astype(np.int64), np.cumsum([len(TABLE_OF), *self.depths.values()])[:-1])
         spqr, blocks, cuts = (_used(tree.tolist()) for tree in trees)
         levels = max(len(cuts), len(blocks) - 1)
         return Capacity(
             graphs=graphs,
-            **dict(zip(_TABLES, tables.tolist(), strict=True)),
+            **dict(zip(TABLE_OF, tables.tolist(), strict=True)),
             max_position=int(max_position),
             spqr=tuple(spqr[1:][::-1]),
             blocks=tuple(_resized(blocks, levels + 1)[::-1]),
@@ -108,7 +107,7 @@ class Needs:
         """The most rows that may be in each column; the last row of each table stays free."""
         known = self._limits
         if known is None or known[0] != capacity:
-            limit = [getattr(capacity, name) - 1 for name in _TABLES]
+            limit = [getattr(capacity, name) - 1 for name in TABLE_OF]
             limit += _resized([sum(capacity.blocks) - 1, *capacity.spqr[::-1]], self.depths["spqr"])
             for table, widths in (("block", capacity.blocks), ("cut", capacity.cuts)):
                 mine = list(widths[::-1])
@@ -119,7 +118,7 @@ class Needs:
 
 def make_needs(tables: Mapping[str, np.ndarray], rows_per_edge: int) -> Needs | None:
     """The needs of a dataset, or None if its trees are so deep that the matrix would take more than half a gigabyte."""
-    columns = len(_TABLES) + sum(_depths(tables, tree) for tree in _TREES)
+    columns = len(TABLE_OF) + sum(_depths(tables, tree) for tree in _TREES)
     return Needs(tables, rows_per_edge) if columns * len(tables["node_ptr"]) <= _MOST_NUMBERS else None
 
 

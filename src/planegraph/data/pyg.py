@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..decomposition.tables import COLUMNS
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from ..graphs.batch import offsets
 from .directions import Directions
-from .tables import NAMES, PackedTables, locate
+from .tables import TABLES, PackedTables, locate
 
 try:
     import torch
@@ -31,26 +32,14 @@ except ImportError:
 if TYPE_CHECKING:
     from .batch import PlanarBatch
 
+_PLAIN = tuple(c for c in (COLUMNS[name] for t in ("walk", "spqr", "block", "cut") for name in TABLES[t]) if not c.none)
+"""Columns without -1, which are tensors of their own."""
+
 IDS: dict[str, tuple[str, ...]] = {
-    "walk_node": ("node",),
-    "walk_kappa": (),
-    "walk_pos": (),
-    "walk_spqr": ("spqr",),
+    **{column.name: (column.ids_of,) if column.ids_of else () for column in _PLAIN},
     "walk_edge": ("walk", "column"),
-    "spqr_type": (),
-    "spqr_set": (),
-    "spqr_theta": (),
-    "spqr_level": (),
-    "spqr_depth": (),
-    "spqr_block": ("block",),
     "spqr_up": ("spqr", "spqr"),
-    "block_root": ("spqr",),
-    "block_level": (),
-    "block_depth": (),
     "block_up": ("block", "cut"),
-    "cut_node": ("node",),
-    "cut_level": (),
-    "cut_depth": (),
     "cut_up": ("cut", "block"),
     "node_spqr": ("node", "spqr"),
     "node_block": ("node", "block"),
@@ -132,7 +121,7 @@ def _pairs(t: PackedTables, d: Directions) -> dict[str, np.ndarray]:
     real = np.flatnonzero(t.walk_edge >= 0)
     edge = t.walk_edge[real]
     forward = t.edges[edge, 0] == t.walk_node[real]
-    plain = {name: t[name] for name in IDS if name in t and name != "walk_edge"}
+    plain = {column.name: t[column.name] for column in _PLAIN}
     return plain | {
         "walk_edge": np.stack([real, np.where(forward, d.first[edge], d.second[edge])]),
         "spqr_up": _up(t.spqr_parent),
@@ -412,7 +401,7 @@ def _joined(a: Mapping[str, np.ndarray], d: Directions, nodes: int) -> PackedTab
     walks, spqrs, blocks, cuts = (len(a[name]) for name in ("walk_node", "spqr_type", "block_root", "cut_node"))
     walk_edge = np.full(walks, -1, np.int64)
     walk_edge[a["walk_edge"][0]] = edge_of[a["walk_edge"][1]]
-    columns = {name: a[name] for name in IDS if name in NAMES} | {
+    columns = {column.name: a[column.name] for column in _PLAIN} | {
         "edges": a["edge_index"].T[d.first],
         "walk_edge": walk_edge,
         "spqr_parent": _parents(a["spqr_up"], spqrs),
@@ -431,7 +420,7 @@ def _joined(a: Mapping[str, np.ndarray], d: Directions, nodes: int) -> PackedTab
         "node_block": a["node_block"].shape[1],
     }
     ptrs = {f"{table}_ptr": offsets([size]) for table, size in sizes.items()}
-    return PackedTables.from_arrays(ptrs | {name: np.ascontiguousarray(v, np.int32) for name, v in columns.items()})
+    return PackedTables(ptrs | {name: np.ascontiguousarray(v, np.int32) for name, v in columns.items()})
 
 
 def _parents(pairs: np.ndarray, count: int) -> np.ndarray:

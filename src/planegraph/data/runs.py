@@ -17,6 +17,9 @@ from enum import IntEnum
 
 import numpy as np
 
+from . import layout
+from .layout import COUNTS, UNIT_OF
+
 SPACES = {
     "graph": None,
     "node": None,
@@ -35,7 +38,7 @@ SPACES = {
 }
 """Each space and the table whose segments it has; None: graph after graph."""
 
-UNITS = ("graph", "node", "dart", "row", "walk", "spqr", "block", "cut", "node_spqr", "node_block")
+UNITS = tuple(UNIT_OF)[: len(COUNTS)]
 """The spaces that the section ``counts`` counts."""
 
 
@@ -50,7 +53,7 @@ class Kind(IntEnum):
 
 @dataclass(frozen=True)
 class Section:
-    """A section: entries in the order of ``space``; ``pad`` where there is no row or no id; ``plus`` is added to ids."""
+    """How a device fills a section: entries in the order of ``space``; ``pad`` where there is no row or no id; ``plus`` is added to ids."""
 
     space: str
     kind: Kind
@@ -59,71 +62,24 @@ class Section:
     plus: int = 0
 
 
-def _id(space: str, target: str) -> Section:
-    return Section(space, Kind.ID, target)
-
-
-def _ptr(space: str, target: str) -> Section:
-    return Section(space, Kind.PTR, target, 0)
-
-
-def _first(space: str, target: str) -> Section:
-    return Section(space, Kind.ID, target, 0)
-
-
-def _behind_last(space: str, target: str) -> Section:
-    return Section(space, Kind.ID, target, 0, 1)
-
-
-def _value(space: str, pad: int) -> Section:
-    return Section(space, Kind.VALUE, None, pad)
-
+_CONTENT = {
+    "offsets": (Kind.PTR, 0, 0),
+    "id": (Kind.ID, -1, 0),
+    "first": (Kind.ID, 0, 0),
+    "end": (Kind.ID, 0, 1),
+    "position": (Kind.VALUE, 0, 0),
+    "type": (Kind.VALUE, -1, 0),
+}
+"""Kind, ``pad`` and ``plus`` of each content of a section."""
 
 SECTIONS = {
-    "node_ptr": _ptr("graph", "node"),
-    "node_graph": _id("node", "graph"),
-    "dart_ptr": _ptr("node", "dart"),
-    "dart_source": _id("dart", "node"),
-    "dart_target": _id("dart", "node"),
-    "dart_reverse": _id("dart", "dart"),
-    "dart_row": _id("dart", "row"),
-    "row_dart_ptr": _ptr("row", "dart"),
-    "row_dart": _id("dart", "dart"),
-    "walk_ptr": _ptr("spqr", "walk"),
-    "walk_spqr": _id("walk", "spqr"),
-    "walk_node": _id("walk", "node"),
-    "walk_kappa": _value("walk", 0),
-    "walk_pos": _value("walk", 0),
-    "walk_row": _id("walk", "row"),
-    "node_walk_ptr": _ptr("node", "node_walk"),
-    "node_walk": _id("node_walk", "walk"),
-    "row_walk_ptr": _ptr("row", "row_walk"),
-    "row_walk": _id("row_walk", "walk"),
-    "spqr_type": _value("spqr", -1),
-    "spqr_theta": _value("spqr", 0),
-    "spqr_parent": _id("spqr", "spqr"),
-    "spqr_begin": _first("spqr", "spqr"),
-    "spqr_end": _behind_last("spqr", "spqr"),
-    "node_spqr_ptr": _ptr("node", "node_spqr"),
-    "node_spqr": _id("node_spqr", "spqr"),
-    "spqr_node_ptr": _ptr("spqr", "spqr_node"),
-    "spqr_node": _id("spqr_node", "node"),
-    "block_parent": _id("block", "cut"),
-    "block_begin": _first("block", "cut"),
-    "block_end": _behind_last("block", "cut"),
-    "cut_parent": _id("cut", "block"),
-    "cut_begin": _first("cut", "block"),
-    "cut_end": _behind_last("cut", "block"),
-    "cut_node": _id("cut", "node"),
-    "node_cut": _id("node", "cut"),
-    "node_block_ptr": _ptr("node", "node_block"),
-    "node_block": _id("node_block", "block"),
-    "block_node_ptr": _ptr("block", "block_node"),
-    "block_node": _id("block_node", "node"),
+    s.name: Section(s.space, kind, s.target, pad, plus)
+    for s in layout.SECTIONS.values()
+    for kind, pad, plus in [_CONTENT[s.content]]
 }
-"""The sections after ``counts``, in their order (checked against the core by the tests)."""
+"""The sections after ``counts``, in their order."""
 
-ROW_SECTIONS = ("dart_row", "row_dart_ptr", "row_dart", "walk_row", "row_walk_ptr", "row_walk")
+ROW_SECTIONS = tuple(name for name, s in layout.SECTIONS.items() if s.rows_only)
 """Those that are empty without edge features."""
 
 TARGETS = ("walk", "spqr", "block", "cut")

@@ -63,7 +63,7 @@ def concatenate(parts: Sequence[PackedDataset]) -> PackedDataset:
         *(_join([getattr(p, name) for p in parts]) for name in ("x", "edge_attr", "dart_attr", "y")),
         {name: _join([p.attrs[name] for p in parts]) for name in first.attrs},
     )
-    return PackedDataset(PackedTables.from_arrays(tables), features, node_labels=first.node_labels, edge_labels=first.edge_labels)
+    return PackedDataset(PackedTables(tables), features, node_labels=first.node_labels, edge_labels=first.edge_labels)
 
 
 def _join_column(name: str, columns: Sequence[np.ndarray]) -> np.ndarray:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field, fields
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -17,6 +16,7 @@ from ..graphs.batch import GraphBatch
 from ..graphs.graph import Graph
 from ..graphs.labels import is_float, to_keys
 from .objects import Decomposition
+from .tables import COLUMNS, TABLES, Tables
 
 OnNonplanar = Literal["raise", "set"]
 
@@ -68,7 +68,7 @@ def decompose(graph: Graph, on_nonplanar: OnNonplanar = "raise") -> Decompositio
     """
     _expect(graph, Graph)
     arrays = run_batch(GraphBatch.from_graphs([graph]), 1, on_nonplanar, walks=True, codes=False)
-    return Decomposition(graph, {name: arrays[name] for name, table in _TABLE_OF.items() if table is not None})
+    return Decomposition(graph, {name: arrays[name] for names in TABLES.values() for name in names})
 
 
 def decompose_batch(
@@ -126,55 +126,20 @@ def _expect(value: Any, kind: type) -> None:
         raise InvalidGraphError(f"expected a planegraph.{kind.__name__}; found {type(value).__name__}")
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class PackedDecomposition:
+class PackedDecomposition(Tables):
     """The decompositions of a batch as flat arrays plus offsets (docs/arrays.md describes each).
 
     Ids are local to their graph: graph i owns rows ``x_ptr[i]:x_ptr[i + 1]`` of the tables ``walk_*``, ``spqr_*``, ``block_*``,
     ``cut_*``, ``node_spqr_*`` and ``node_block_*``. ``packed[i]`` is the :class:`Decomposition` of graph i.
     """
 
-    batch: GraphBatch = field(repr=False)
+    NAMES = tuple(column.name for column in COLUMNS.values() if column.core)
+    WHAT = "the arrays of a decomposition"
+    batch: GraphBatch
 
-    walk_ptr: np.ndarray
-    walk_node: np.ndarray
-    walk_edge: np.ndarray
-    walk_other: np.ndarray
-    walk_kappa: np.ndarray
-    walk_pos: np.ndarray
-    walk_spqr: np.ndarray
-
-    spqr_ptr: np.ndarray
-    spqr_type: np.ndarray
-    spqr_set: np.ndarray
-    spqr_parent: np.ndarray
-    spqr_theta: np.ndarray
-    spqr_level: np.ndarray
-    spqr_block: np.ndarray
-
-    block_ptr: np.ndarray
-    block_root: np.ndarray
-    block_level: np.ndarray
-    block_parent_cut: np.ndarray
-
-    cut_ptr: np.ndarray
-    cut_node: np.ndarray
-    cut_level: np.ndarray
-    cut_parent_block: np.ndarray
-
-    node_spqr_ptr: np.ndarray
-    node_spqr_node: np.ndarray
-    node_spqr_spqr: np.ndarray
-
-    node_block_ptr: np.ndarray
-    node_block_node: np.ndarray
-    node_block_block: np.ndarray
-
-    node_component: np.ndarray
-    labelling: np.ndarray
-
-    code_ptr: np.ndarray
-    code: np.ndarray
+    def __init__(self, batch: GraphBatch, **arrays: np.ndarray) -> None:
+        super().__init__(arrays)
+        self.__dict__["batch"] = batch
 
     @property
     def node_ptr(self) -> np.ndarray:
@@ -185,10 +150,6 @@ class PackedDecomposition:
     def edge_ptr(self) -> np.ndarray:
         """Offsets of the edges: those of the batch."""
         return self.batch.edge_ptr
-
-    def arrays(self) -> dict[str, np.ndarray]:
-        """All arrays by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "batch"}
 
     def codes(self) -> list[bytes]:
         """The canonical code of each graph, if they were asked for."""
@@ -210,38 +171,22 @@ class PackedDecomposition:
         i += len(self) if i < 0 else 0
         if not 0 <= i < len(self):
             raise IndexError(f"graph {index} of a batch of {len(self)}")
-        tables = {"walk", "spqr", "block", "cut", "node_spqr", "node_block"}
-        rows = {t: slice(*getattr(self, f"{t}_ptr")[i : i + 2]) for t in tables}
-        rows["node"] = slice(*self.node_ptr[i : i + 2])
         local = {}
-        for name, array in self.arrays().items():
-            table = _TABLE_OF.get(name)
-            if table is not None:
-                local[name] = array[rows[table]]
+        for table, names in TABLES.items():
+            ptr = getattr(self, f"{table}_ptr")
+            rows = slice(ptr[i], ptr[i + 1])
+            local |= {name: getattr(self, name)[rows] for name in names}
         return Decomposition(self.batch[i], local)
 
     def __iter__(self) -> Iterator[Decomposition]:
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        return (
-            f"PackedDecomposition({len(self)} graphs, {len(self.block_root)} blocks, {len(self.cut_node)} cut nodes, "
-            f"{len(self.spqr_type)} SPQR nodes, {len(self.walk_node)} walk entries)"
-        )
+        sizes = self.sizes(block="blocks", cut="cut nodes", spqr="SPQR nodes", walk="walk entries")
+        return f"PackedDecomposition({len(self)} graphs, {sizes})"
 
 
 def split_codes(code_ptr: np.ndarray, code: np.ndarray) -> list[bytes]:
     """One byte string per graph."""
     data = code.tobytes()
     return [data[a:b] for a, b in pairwise(code_ptr.tolist())]
-
-
-def _table_of(name: str) -> str | None:
-    if name.endswith("_ptr") or name in ("batch", "code"):
-        return None
-    if name in ("node_component", "labelling"):
-        return "node"
-    return name.rpartition("_")[0] if name.startswith("node_") else name.split("_")[0]
-
-
-_TABLE_OF = {f.name: _table_of(f.name) for f in fields(PackedDecomposition)}

@@ -19,7 +19,7 @@ from torch.nn import functional as F
 
 from ..batch import Collator, PlanarBatch
 from ..collate import Feature, as_ids
-from ..layout import Capacity, DoesNotFitError, Layout
+from ..layout import TABLE_OF, Capacity, DoesNotFitError, Layout
 from ..needs import Needs
 from ..tables import TABLES
 from .fill import Data, fill, find_runs
@@ -61,9 +61,8 @@ def _free_memory(device: torch.device) -> float:
 def _index_bytes(tables: Mapping[str, np.ndarray], rows_per_edge: int) -> int:
     """Of all graphs' sections together."""
     rows = {table: int(tables[f"{table}_ptr"][-1]) for table in TABLES}
-    names = {"nodes": "node", "edges": "edge", "walks": "walk", "node_spqr": "node_spqr", "node_block": "node_block"}
     trees = {"spqr": (rows["spqr"] - rows["block"],), "blocks": (0, rows["block"]), "cuts": (rows["cut"],)}
-    sizes = Capacity(len(tables["node_ptr"]) - 1, **{name: rows[t] for name, t in names.items()}, max_position=0, **trees)
+    sizes = Capacity(len(tables["node_ptr"]) - 1, **{name: rows[t] for name, t in TABLE_OF.items()}, max_position=0, **trees)
     return 4 * Layout(sizes, rows_per_edge).length
 
 

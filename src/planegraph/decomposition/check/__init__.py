@@ -17,9 +17,10 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..tables import TABLES
 from .connectivity import adjacency_of, is_three_connected, reachable
 from .skeletons import check_rigid, read_skeletons
-from .tables import TABLES, DecompositionError, P, Q, R, S, Tables, check_shapes, require, title
+from .tables import DecompositionError, Lists, P, Q, R, S, check_shapes, require, title
 
 __all__ = ["TABLES", "DecompositionError", "check_decomposition", "check_tables", "is_three_connected"]
 
@@ -35,7 +36,7 @@ def check_decomposition(d: Any) -> None:
 
 def check_tables(num_nodes: int, edges: Any, arrays: Mapping[str, Any]) -> None:
     """The same for one graph given as plain arrays: ``arrays`` maps the column names of ``TABLES`` to sequences."""
-    t = Tables(num_nodes, edges, arrays)
+    t = Lists(num_nodes, edges, arrays)
     check_shapes(t)
     t.skeletons = read_skeletons(t)
     _check_real_edges(t)
@@ -55,7 +56,7 @@ def check_tables(num_nodes: int, edges: Any, arrays: Mapping[str, Any]) -> None:
 # ---------------------------------------------------------------- edges, real and virtual
 
 
-def _check_real_edges(t: Tables) -> None:
+def _check_real_edges(t: Lists) -> None:
     owner: dict[int, int] = {}
     for c, skeleton in enumerate(t.skeletons):
         for kind, e in skeleton.ends:
@@ -66,7 +67,7 @@ def _check_real_edges(t: Tables) -> None:
         require(e in owner, f"edge {e} {t.edges[e]} lies in no skeleton")
 
 
-def _check_virtual_edges(t: Tables) -> None:
+def _check_virtual_edges(t: Lists) -> None:
     for c, skeleton in enumerate(t.skeletons):
         for (kind, other), ends in skeleton.ends.items():
             if kind != "virtual":
@@ -122,7 +123,7 @@ def _longest_arms(heights: Iterable[int]) -> tuple[int, int]:
     return first, second
 
 
-def _check_spqr_trees(t: Tables) -> None:
+def _check_spqr_trees(t: Lists) -> None:
     roots = _check_heights("SPQR tree", t.spqr_parent, t.spqr_level, t.spqr_block, slack=1)
     for b, root in enumerate(t.block_root):
         require(roots.get(b) == root, f"block {b}: block_root is {root}, the root of its SPQR tree is {roots.get(b)}")
@@ -136,7 +137,7 @@ def _check_spqr_trees(t: Tables) -> None:
             require(pair not in ({S}, {P}), f"{title(t, c)} and its parent {parent} have the same type")
 
 
-def _check_walk_starts(t: Tables) -> None:
+def _check_walk_starts(t: Lists) -> None:
     """theta, and the start of each walk: a child's at the dart its parent meets first, a two-centred root's at the centre edge."""
     children: dict[int, list[int]] = defaultdict(list)
     for c, parent in enumerate(t.spqr_parent):
@@ -168,7 +169,7 @@ def _check_walk_starts(t: Tables) -> None:
             )
 
 
-def _check_gluing(t: Tables) -> None:
+def _check_gluing(t: Lists) -> None:
     """Within a block, the skeletons that hold a node are connected through virtual edges at that node: it is glued to one node."""
     pieces: dict[tuple[int, int], int] = defaultdict(int)
     for c, skeleton in enumerate(t.skeletons):
@@ -185,14 +186,14 @@ def _check_gluing(t: Tables) -> None:
 # ---------------------------------------------------------------- block-cut tree, components, incidences
 
 
-def _block_nodes(t: Tables) -> list[set[int]]:
+def _block_nodes(t: Lists) -> list[set[int]]:
     nodes: list[set[int]] = [set() for _ in t.block_root]
     for c, skeleton in enumerate(t.skeletons):
         nodes[t.spqr_block[c]] |= skeleton.nodes
     return nodes
 
 
-def _check_block_cut_tree(t: Tables) -> None:
+def _check_block_cut_tree(t: Lists) -> None:
     """One tree per component over blocks 0.. and cut nodes blocks.., whose edges are exactly the incidences."""
     blocks = len(t.block_root)
     holders: dict[int, list[int]] = defaultdict(list)
@@ -210,7 +211,7 @@ def _check_block_cut_tree(t: Tables) -> None:
         require(t.cut_level[x] > 0, f"cut node {t.cut_node[x]} is a leaf of the block-cut tree")
 
 
-def _check_tree_edges_are_incidences(t: Tables, holders: Mapping[int, list[int]]) -> None:
+def _check_tree_edges_are_incidences(t: Lists, holders: Mapping[int, list[int]]) -> None:
     tree_edges = [(x, b) for b, x in enumerate(t.block_parent_cut) if x >= 0]
     tree_edges += [(x, b) for x, b in enumerate(t.cut_parent_block) if b >= 0]
     incidences = [(x, b) for x, v in enumerate(t.cut_node) for b in holders[v]]
@@ -220,7 +221,7 @@ def _check_tree_edges_are_incidences(t: Tables, holders: Mapping[int, list[int]]
     )
 
 
-def _check_components(t: Tables) -> None:
+def _check_components(t: Lists) -> None:
     adjacency = adjacency_of(t.edges, range(t.num_nodes))
     seen: set[int] = set()
     ids: set[int] = set()
@@ -236,7 +237,7 @@ def _check_components(t: Tables) -> None:
     require(ids == set(range(len(ids))), f"component ids are not 0..{len(ids) - 1}")
 
 
-def _check_incidences(t: Tables) -> None:
+def _check_incidences(t: Lists) -> None:
     for name, expected in (
         ("spqr", [(v, c) for c, skeleton in enumerate(t.skeletons) for v in skeleton.nodes]),
         ("block", [(v, b) for b, nodes in enumerate(_block_nodes(t)) for v in nodes]),
@@ -246,6 +247,6 @@ def _check_incidences(t: Tables) -> None:
         require(not wrong and len(found) == len(expected), f"node-{name} incidences: wrong or repeated {sorted(wrong)[:12]}")
 
 
-def _check_labelling(t: Tables) -> None:
+def _check_labelling(t: Lists) -> None:
     if not any(t.spqr_set):
         require(sorted(t.labelling) == list(range(t.num_nodes)), "labelling is not a permutation of the nodes")

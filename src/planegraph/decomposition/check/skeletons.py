@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from .connectivity import adjacency_of, find_weak_pair, reachable
-from .tables import P, Q, R, S, Skeleton, Tables, require, title
+from .tables import Lists, P, Q, R, S, Skeleton, require, title
 
 
-def read_skeletons(t: Tables) -> list[Skeleton]:
+def read_skeletons(t: Lists) -> list[Skeleton]:
     skeletons = [Skeleton() for _ in t.spqr_type]
     bounds: dict[int, list[int]] = {}
     for i, c in enumerate(t.walk_spqr):
@@ -32,7 +32,7 @@ def read_skeletons(t: Tables) -> list[Skeleton]:
     return skeletons
 
 
-def _add_dart(t: Tables, c: int, skeleton: Skeleton, i: int, target: int) -> bool:
+def _add_dart(t: Lists, c: int, skeleton: Skeleton, i: int, target: int) -> bool:
     """Record the dart of entry ``i``; return whether its edge is new."""
     edge, source = t.edge_of(i), t.walk_node[i]
     new = edge not in skeleton.ends
@@ -48,12 +48,12 @@ def _add_dart(t: Tables, c: int, skeleton: Skeleton, i: int, target: int) -> boo
     return new
 
 
-def _check_positions(t: Tables, c: int, skeleton: Skeleton, expected: Iterable[int]) -> None:
+def _check_positions(t: Lists, c: int, skeleton: Skeleton, expected: Iterable[int]) -> None:
     found = t.walk_pos[skeleton.begin : skeleton.end]
     require(found == list(expected), f"positions in the walk of {title(t, c)}: found {found[:12]}")
 
 
-def _check_kappa(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _check_kappa(t: Lists, c: int, skeleton: Skeleton) -> None:
     """kappa is the order of first visit, from 1."""
     kappa: dict[int, int] = {}
     for i in range(skeleton.begin, skeleton.end):
@@ -64,7 +64,7 @@ def _check_kappa(t: Tables, c: int, skeleton: Skeleton) -> None:
         )
 
 
-def _read_cycle(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _read_cycle(t: Lists, c: int, skeleton: Skeleton) -> None:
     """S: once round the cycle."""
     begin, end = skeleton.begin, skeleton.end
     for i in range(begin, end):
@@ -73,7 +73,7 @@ def _read_cycle(t: Tables, c: int, skeleton: Skeleton) -> None:
     _check_positions(t, c, skeleton, range(1, end - begin + 1))
 
 
-def _read_pairs(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _read_pairs(t: Lists, c: int, skeleton: Skeleton) -> None:
     """Darts in consecutive pairs: a dart and its reverse."""
     require((skeleton.end - skeleton.begin) % 2 == 0, f"the walk of {title(t, c)} has an odd number of darts")
     for i in range(skeleton.begin, skeleton.end, 2):
@@ -86,7 +86,7 @@ def _read_pairs(t: Tables, c: int, skeleton: Skeleton) -> None:
         )
 
 
-def _read_bond(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _read_bond(t: Lists, c: int, skeleton: Skeleton) -> None:
     """P: both darts of each parallel edge, at the edge's position, always from the same pole."""
     _read_pairs(t, c, skeleton)
     poles = set(skeleton.ends.values())
@@ -94,13 +94,13 @@ def _read_bond(t: Tables, c: int, skeleton: Skeleton) -> None:
     _check_positions(t, c, skeleton, (j // 2 + 1 for j in range(skeleton.end - skeleton.begin)))
 
 
-def _read_single(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _read_single(t: Lists, c: int, skeleton: Skeleton) -> None:
     """Q: both darts of its edge."""
     _read_pairs(t, c, skeleton)
     _check_positions(t, c, skeleton, range(1, skeleton.end - skeleton.begin + 1))
 
 
-def _read_set(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _read_set(t: Lists, c: int, skeleton: Skeleton) -> None:
     """A plain multiset of darts: no order, so no kappa and no positions."""
     _read_pairs(t, c, skeleton)
     rows = slice(skeleton.begin, skeleton.end)
@@ -108,7 +108,7 @@ def _read_set(t: Tables, c: int, skeleton: Skeleton) -> None:
     require(not any(t.walk_pos[rows]), f"{title(t, c)} is a plain set but has a position that is not 0")
 
 
-def _read_rigid(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _read_rigid(t: Lists, c: int, skeleton: Skeleton) -> None:
     """R: Weinberg's walk.
 
     Each edge once in each direction, closed. After a dart that reaches a new node, or that comes back along an old edge, the walk
@@ -136,7 +136,7 @@ def _read_rigid(t: Tables, c: int, skeleton: Skeleton) -> None:
     _check_positions(t, c, skeleton, range(1, end - begin + 1))
 
 
-def _check_shape_of_skeleton(t: Tables, c: int, skeleton: Skeleton) -> None:
+def _check_shape_of_skeleton(t: Lists, c: int, skeleton: Skeleton) -> None:
     kind, edges, nodes = t.spqr_type[c], len(skeleton.ends), len(skeleton.nodes)
     if kind == S:
         ok = edges == nodes >= 3 and _is_connected(skeleton.ends.values())
@@ -160,7 +160,7 @@ def _check_shape_of_skeleton(t: Tables, c: int, skeleton: Skeleton) -> None:
     require(ok, f"{title(t, c)} with {nodes} nodes and {edges} edges is not {wanted}: {list(skeleton.ends.items())[:12]}")
 
 
-def _is_neutral_root(t: Tables, c: int, skeleton: Skeleton) -> bool:
+def _is_neutral_root(t: Lists, c: int, skeleton: Skeleton) -> bool:
     """Whether ``c`` only joins two centres that could not be told apart, as they or something below is encoded as a set.
 
     The root of a block whose SPQR tree is rooted in the middle of an edge between two R: a bond of just two virtual edges, itself a set.

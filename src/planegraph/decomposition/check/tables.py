@@ -9,19 +9,10 @@ from typing import Any
 import numpy as np
 
 from ...errors import PlanegraphError
+from ..tables import COLUMNS, TABLES
 
 S, P, Q, R = range(4)
 TYPE_NAMES = "SPQR"
-
-TABLES = {
-    "walk": ("walk_node", "walk_edge", "walk_other", "walk_kappa", "walk_pos", "walk_spqr"),
-    "spqr": ("spqr_type", "spqr_set", "spqr_parent", "spqr_theta", "spqr_level", "spqr_block"),
-    "block": ("block_root", "block_level", "block_parent_cut"),
-    "cut": ("cut_node", "cut_level", "cut_parent_block"),
-    "node_spqr": ("node_spqr_node", "node_spqr_spqr"),
-    "node_block": ("node_block_node", "node_block_block"),
-    "node": ("node_component", "labelling"),
-}
 
 
 class DecompositionError(PlanegraphError, AssertionError):
@@ -42,7 +33,7 @@ class Skeleton:
         return {v for pair in self.ends.values() for v in pair}
 
 
-class Tables:
+class Lists:
     """The columns as Python lists, one attribute each."""
 
     def __init__(self, num_nodes: int, edges: Any, arrays: Mapping[str, Any]) -> None:
@@ -66,45 +57,35 @@ def require(condition: object, message: str) -> None:
         raise DecompositionError(message)
 
 
-def title(t: Tables, c: int) -> str:
+def title(t: Lists, c: int) -> str:
     return f"SPQR node {c} ({TYPE_NAMES[t.spqr_type[c]]})"
 
 
-def check_shapes(t: Tables) -> None:
+def check_shapes(t: Lists) -> None:
     for table, columns in TABLES.items():
         lengths = {name: len(getattr(t, name)) for name in columns}
         require(len(set(lengths.values())) <= 1, f"columns of table {table} differ in length: {lengths}")
-    n, m = t.num_nodes, len(t.edges)
-    walks, spqrs, blocks, cuts = len(t.walk_node), len(t.spqr_type), len(t.block_root), len(t.cut_node)
+    n, walks = t.num_nodes, len(t.walk_node)
+    rows = {"node": n, "edge": len(t.edges), "spqr": len(t.spqr_type), "block": len(t.block_root), "cut": len(t.cut_node)}
     require(len(t.node_component) == n, f"node_component has {len(t.node_component)} rows for {n} nodes")
-    for name, low, high in (
-        ("walk_node", 0, n),
-        ("walk_edge", -1, m),
-        ("walk_other", -1, spqrs),
-        ("walk_kappa", 0, n + 1),
-        ("walk_pos", 0, walks + 1),
-        ("walk_spqr", 0, spqrs),
-        ("spqr_type", 0, 4),
-        ("spqr_set", 0, 2),
-        ("spqr_parent", -1, spqrs),
-        ("spqr_theta", 0, walks + 1),
-        ("spqr_level", 0, spqrs),
-        ("spqr_block", 0, blocks),
-        ("block_root", 0, spqrs),
-        ("block_level", 0, blocks + cuts),
-        ("block_parent_cut", -1, cuts),
-        ("cut_node", 0, n),
-        ("cut_level", 0, blocks + cuts),
-        ("cut_parent_block", -1, blocks),
-        ("node_spqr_node", 0, n),
-        ("node_spqr_spqr", 0, spqrs),
-        ("node_block_node", 0, n),
-        ("node_block_block", 0, blocks),
-        ("node_component", 0, n),
-    ):
+    heights = rows["block"] + rows["cut"]
+    below = {
+        "walk_kappa": n + 1,
+        "walk_pos": walks + 1,
+        "spqr_type": len(TYPE_NAMES),
+        "spqr_set": 2,
+        "spqr_theta": walks + 1,
+        "spqr_level": rows["spqr"],
+        "block_level": heights,
+        "cut_level": heights,
+        "node_component": n,
+    }
+    for name in (name for columns in TABLES.values() for name in columns if name != "labelling"):
+        column = COLUMNS[name]
+        low, high = (-1 if column.none else 0), rows[column.ids_of] if column.ids_of else below[name]
         for row, value in enumerate(getattr(t, name)):
             require(low <= value < high, f"{name}[{row}] = {value} is outside {low}..{high - 1}")
     require(t.walk_spqr == sorted(t.walk_spqr), "walk_spqr does not ascend")
-    require(set(t.walk_spqr) == set(range(spqrs)), "some SPQR node has no walk")
+    require(set(t.walk_spqr) == set(range(rows["spqr"])), "some SPQR node has no walk")
     for i, (edge, other) in enumerate(zip(t.walk_edge, t.walk_other, strict=True)):
         require((edge >= 0) != (other >= 0), f"walk entry {i} must be real or virtual: edge {edge}, other {other}")
