@@ -85,7 +85,7 @@ FAULTS = ("unsplit", "unmerged", "off centre", "block tree off centre", "wrong d
 
 
 def tables(g: Plain, *, flip_roots: bool = False, faults: Iterable[str] = ()) -> dict[str, list[int]]:
-    """Valid tables for ``g``, in the layout of ``cpp/planegraph/packed.hpp``; or with one of ``FAULTS``, to test a checker."""
+    """Valid tables for ``g``, in the layout of ``cpp/planegraph/tables/schema.hpp``; or with one of ``FAULTS``, to test a checker."""
     assert set(faults) <= set(FAULTS)
     return _Writer(g, flip_roots, frozenset(faults)).run()
 

@@ -19,13 +19,18 @@ def run(
     codes: bool = False,
     threads: int = 1,
 ) -> dict[str, NDArray[np.generic]]: ...
+
+# the schema: docs of cpp/planegraph/tables/schema.hpp, read by decomposition/tables.py
+COLUMNS: list[tuple[str, str, str, int, str | None, bool, bool, bool, bool]]
+
 def is_planar(num_nodes: int, edges: NDArray[np.int64]) -> bool: ...
 def planar_mask(node_ptr: NDArray[np.int64], edge_ptr: NDArray[np.int64], edges: NDArray[np.int64]) -> NDArray[np.uint8]: ...
 def kuratowski(num_nodes: int, edges: NDArray[np.int64]) -> NDArray[np.int32]: ...
 
-# collation: docs of cpp/planegraph/collate.hpp
+# collation: docs of cpp/planegraph/collate/
 Shape = tuple[int, int, int, int, int, int, int, list[int], list[int], list[int]]
-SECTIONS: list[tuple[str, int, int, bool]]
+SPACES: list[tuple[str, str]]
+SECTIONS: list[tuple[str, str, str, str | None, int, bool]]
 
 class Tables:
     def __init__(self, tables: Mapping[str, NDArray[np.generic]]) -> None: ...
@@ -48,7 +53,7 @@ def depths(
     cut_parent_block: NDArray[np.int32],
 ) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]: ...
 
-# sums and norms of the models: docs of cpp/planegraph/sums.hpp and norm_relu.hpp; addresses of tensors
+# sums and norms of the models: docs of cpp/planegraph/kernels/; addresses of tensors
 def sum_rows(
     x: int,
     x_stride: int,

@@ -1,4 +1,5 @@
-// The canonical code: the graph, renumbered by the canonical labelling, as bytes (docs/code.md). O(n + m), plus sorting neighbours.
+// The canonical code: the graph, renumbered by the canonical labelling, as bytes (docs/code.md). It stands for
+// KHC's code of the whole graph, and can be read back. O(n + m), plus sorting neighbours.
 #pragma once
 
 #include "planegraph/graph/array.hpp"

@@ -1,4 +1,4 @@
-// The code of Weinberg's walk: for each dart kappa and token, and at the first visit of its source the node's colour.
+// KHC's TriCode from a given start: the code of Weinberg's walk, for each dart kappa and token, and at the first visit of its source the node's colour.
 #pragma once
 
 #include "planegraph/planarity/rigid.hpp"

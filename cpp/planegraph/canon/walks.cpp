@@ -162,6 +162,7 @@ bool Walks::code_beginnings(const Context& x, i32 c) {
   return true;
 }
 
+/// The code of a subtree from the virtual edge at which it hangs, in one of its directions: TriCode where the component is rigid.
 void Walks::code_hanging(const Context& x, i32 c, i32 side) {
   SpqrNode& node = x.spqr.nodes[c];
   const i32 dart = 2 * node.up + side;
@@ -239,7 +240,7 @@ void Walks::code_as_set(const Context& x, i32 c, i32 up_dart) {
 
 // --- roots -----------------------------------------------------------------------------------------------------------
 
-/// Codes the SPQR roots of all blocks of one height and ranks the blocks.
+/// KHC's BiCode: codes the SPQR roots of all blocks of one height, with a rank for each subtree below them, and ranks the blocks.
 void Walks::code_roots(const Context& x, const i32* block_list, i32 count) {
   ranker_.clear();
   for (i32 k = 0; k < count; ++k) {
@@ -382,6 +383,7 @@ void Walks::code_root_bond(const Context& x, i32 c) {
   if (nonplanar_ && tainted_[c] && bond_is_tied(x, c, start[c].dart)) start[c].tied = true;
 }
 
+/// KHC's TriCode of a rigid root: the smallest code of Weinberg's walk over all starts.
 void Walks::code_root_rigid(const Context& x, i32 c, bool keep_code) {
   if (!x.rotations.planar[c]) {
     start[c] = {2 * x.spqr.nodes[c].first, false, true};
@@ -399,7 +401,7 @@ void Walks::code_root_rigid(const Context& x, i32 c, bool keep_code) {
 
 // --- cut nodes -------------------------------------------------------------------------------------------------------
 
-/// The class of a cut node: its label and the multiset of the classes of its child blocks.
+/// The class of a cut node: its label and the multiset of the classes of its child blocks. In KHC this code overrides that of the node.
 void Walks::rank_cuts(const Context& x, const i32* cuts, i32 count) {
   const Blocks& blocks = x.blocks;
   ranker_.clear();

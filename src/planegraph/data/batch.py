@@ -5,7 +5,7 @@ All index arrays are views of one int32 buffer, ``batch.index``, so that moving 
 
 Rows: nodes and edges in graph order. Blocks, cut nodes and SPQR nodes in slices by depth, deepest first (``layout.block_slices``,
 ``cut_slices``, ``spqr_slices``); within a slice by the row of the parent, so that the children of a row are the rows ``begin`` to
-``end``. The last slice of SPQR nodes holds the roots in the order of the blocks. cpp/planegraph/collate.hpp says the rest.
+``end``. The last slice of SPQR nodes holds the roots in the order of the blocks. cpp/planegraph/collate/collate.hpp says the rest.
 
 A padded batch has the lengths of its capacity: in each table or slice the real rows come first; pad rows hold ids -1, positions 0 and
 features 0, and are in no segment of any ``*_ptr``. Cost: linear in the size of the batch, no Python per graph.

@@ -3,7 +3,7 @@
 A *space* is something that rows of a batch are counted in: nodes, darts, walk entries sorted by SPQR node, walk entries sorted by node, and
 so on. The rows of a space come graph after graph, or, in the spaces of trees, segment after segment and in each segment graph after graph.
 The segments of block-cut trees are (depth, whether the tree has a root block or a root cut node); those of SPQR trees are (depth, segment
-of the block). Collation sorts the rows of a slice by their parents (cpp/planegraph/collate.hpp), and this is what comes of it: rows
+of the block). Collation sorts the rows of a slice by their parents (cpp/planegraph/collate/collate.hpp), and this is what comes of it: rows
 without a parent come first, so the trees that they are roots of stay apart all the way down; and roots of SPQR trees follow the blocks.
 
 So a batch is known from how many rows each of its graphs has in each *column*, a segment of a space, and from each graph's rows with ids

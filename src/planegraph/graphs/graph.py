@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import InvalidGraphError
 from .labels import as_labels, if_any, refuse_masked
 
-MAX_SIZE = 2**28  # of nodes and of edges of one graph: kMaxItems of the core (cpp/planegraph/graph.cpp)
+MAX_SIZE = 2**28  # of nodes and of edges of one graph: kMaxItems of the core (cpp/planegraph/graph/graph.cpp)
 
 
 class Graph:
