@@ -103,9 +103,10 @@ sanitized: $(VENV)/.tools  ## build the tests of the core under all sanitizers, 
 torture: setup sanitized  ## attacks on all of it for TORTURE_SECONDS, an hour by default; TORTURE_ARGS chooses a part and a seed
 	PYTHONPATH=tests $(PY) -m torture --seconds $(TORTURE_SECONDS) $(TORTURE_ARGS)
 
-lint: setup  ## ruff
+lint: setup  ## ruff and clang-format
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/clang-format --dry-run -Werror $(CPP)
 
 clean:  ## remove everything that was built or set up
 	rm -rf build dist $(VENV)

@@ -233,7 +233,8 @@ void bind_sums(nb::module_& m);         // sums.cpp
 void bind_diagnostics(nb::module_& m);  // diagnostics.cpp
 
 NB_MODULE(_core, m) {
-  nb::set_leak_warnings(false);  // what a daemon thread holds when the interpreter ends is never freed, and no fault to tell users of
+  // what a daemon thread holds when the interpreter ends is never freed, and no fault to tell users of
+  nb::set_leak_warnings(false);
   m.doc() = "The C++ core of planegraph. Use the functions of the package planegraph instead; they check their arguments.";
   m.def("run", &run, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),

@@ -87,12 +87,9 @@ namespace planegraph {
 enum class Unit : u8 { graphs, nodes, darts, rows, walks, spqr, blocks, cuts, node_spqr, node_block };
 inline constexpr std::size_t kUnits = 10;
 
-enum class Space : u8 {
 #define PLANEGRAPH_SPACE(space, unit) space,
-  PLANEGRAPH_SPACES(PLANEGRAPH_SPACE)
+enum class Space : u8 { PLANEGRAPH_SPACES(PLANEGRAPH_SPACE) none };
 #undef PLANEGRAPH_SPACE
-  none
-};
 
 struct SpaceInfo {
   const char* name;

@@ -191,7 +191,8 @@ void Emitter::emit_block(const Context& x, i32 b) {
     x.out.block_level[at] = x.blocks.level[b];
     x.out.block_parent_cut[at] = x.blocks.parent_cut[b] < 0 ? -1 : cut_row_[x.blocks.parent_cut[b]];
   }
-  constexpr std::size_t kAhead = 8;  // SPQR nodes by which memory is fetched ahead: children are met in canonical order, not in ours
+  // SPQR nodes by which memory is fetched ahead: children are met in canonical order, not in ours
+  constexpr std::size_t kAhead = 8;
   for (std::size_t head = 0; head < spqr_queue_.size(); ++head) {
     if (head + 2 * kAhead < spqr_queue_.size()) {
       prefetch(&x.spqr.nodes[spqr_queue_[head + 2 * kAhead]]);

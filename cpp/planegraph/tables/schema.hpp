@@ -24,6 +24,7 @@
 
 #include "planegraph/graph/types.hpp"
 
+// clang-format off: a table
 #define PLANEGRAPH_SCHEMA(OFFSETS, COLUMN, BYTES)                          \
   /*                                                core file batch */     \
   OFFSETS(node,                                     no,  yes, yes)         \
@@ -68,6 +69,7 @@
   COLUMN(node_component,   node,       1, plain, no,  yes, no,  no)        \
   COLUMN(labelling,        node,       1, plain, no,  yes, no,  no)        \
   BYTES(code,                                       yes, no,  no)
+// clang-format on
 
 /// PLANEGRAPH_IF_##flag(what) is `what` if the flag is yes, and nothing otherwise.
 #define PLANEGRAPH_IF_yes(...) __VA_ARGS__
@@ -78,13 +80,10 @@
 
 namespace planegraph {
 
-/// The tables of integers, in the order of the schema.
-enum class Table : u8 {
 #define PLANEGRAPH_OFFSETS(table, ...) table,
-  PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_NO_COLUMN, PLANEGRAPH_NO_BYTES)
+/// The tables of integers, in the order of the schema; `plain` is none of them: the entries of a column are plain numbers.
+enum class Table : u8 { PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_NO_COLUMN, PLANEGRAPH_NO_BYTES) plain };
 #undef PLANEGRAPH_OFFSETS
-  plain  // none of them: a column of plain numbers
-};
 inline constexpr std::size_t kTables = static_cast<std::size_t>(Table::plain);
 
 /// A value per table.
@@ -105,16 +104,18 @@ struct ArrayInfo {
   bool none, core, file, batch;
 };
 
+// clang-format off
 inline constexpr ArrayInfo kSchema[] = {
 #define PLANEGRAPH_YES_yes true
 #define PLANEGRAPH_YES_no false
 #define PLANEGRAPH_PLACES(core, file, batch) PLANEGRAPH_YES_##core, PLANEGRAPH_YES_##file, PLANEGRAPH_YES_##batch
 #define PLANEGRAPH_OFFSETS(table, core, file, batch) \
   {#table "_ptr", #table, ArrayInfo::kOffsets, 1, nullptr, false, PLANEGRAPH_PLACES(core, file, batch)},
-#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) \
-  {#name, #table, ArrayInfo::kIntegers, width, Table::of == Table::plain ? nullptr : #of, PLANEGRAPH_YES_##none, PLANEGRAPH_PLACES(core, file, batch)},
-#define PLANEGRAPH_BYTES(table, core, file, batch)       \
-  PLANEGRAPH_OFFSETS(table, core, file, batch)           \
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch)                                       \
+  {#name, #table, ArrayInfo::kIntegers, width, Table::of == Table::plain ? nullptr : #of, PLANEGRAPH_YES_##none, \
+   PLANEGRAPH_PLACES(core, file, batch)},
+#define PLANEGRAPH_BYTES(table, core, file, batch) \
+  PLANEGRAPH_OFFSETS(table, core, file, batch)     \
   {#table, #table, ArrayInfo::kBytes, 1, nullptr, false, PLANEGRAPH_PLACES(core, file, batch)},
     PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_BYTES)
 #undef PLANEGRAPH_BYTES
@@ -124,5 +125,6 @@ inline constexpr ArrayInfo kSchema[] = {
 #undef PLANEGRAPH_YES_no
 #undef PLANEGRAPH_YES_yes
 };
+// clang-format on
 
 }  // namespace planegraph
