@@ -40,9 +40,7 @@ template <class Array>
 auto span_of(const Array& array) {
   return std::span(array.data(), array.size());
 }
-std::span<const i64> span_of(const std::optional<Offsets>& array) {
-  return array ? span_of(*array) : std::span<const i64>();
-}
+std::span<const i64> span_of(const std::optional<Offsets>& array) { return array ? span_of(*array) : std::span<const i64>(); }
 
 template <class Vector>
 nb::object to_numpy(Vector&& values) {
@@ -75,7 +73,8 @@ struct Tables {
 
   explicit Tables(nb::object tables) {
 #define PLANEGRAPH_OFFSETS(table, core, file, batch) PLANEGRAPH_IF_##batch(view.table##_ptr = take<Offsets>(tables, #table "_ptr");)
-#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(view.name = take<Rows##width>(tables, #name);)
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) \
+  PLANEGRAPH_IF_##batch(view.name = take<Rows##width>(tables, #name);)
     PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
 #undef PLANEGRAPH_COLUMN
 #undef PLANEGRAPH_OFFSETS
@@ -106,8 +105,8 @@ std::vector<i64> reversed(std::vector<i64> values) {
 }
 
 ShapeTuple to_tuple(const Shape& s) {
-  return {s.graphs,       s.nodes,        s.edges,          s.walks,         s.node_spqr,
-          s.node_block,   s.max_position, reversed(s.spqr), reversed(s.blocks), reversed(s.cuts)};
+  return {s.graphs,           s.nodes,         s.edges, s.walks, s.node_spqr, s.node_block, s.max_position, reversed(s.spqr),
+          reversed(s.blocks), reversed(s.cuts)};
 }
 
 Shape to_shape(const ShapeTuple& given) {
@@ -190,7 +189,8 @@ nb::list sections() {
 }  // namespace
 
 void bind_collate(nb::module_& m) {
-  nb::class_<Tables>(m, "Tables", "The tables of a packed dataset, by name; keeps the arrays.").def(nb::init<nb::object>(), "tables"_a);
+  nb::class_<Tables>(m, "Tables", "The tables of a packed dataset, by name; keeps the arrays.")
+      .def(nb::init<nb::object>(), "tables"_a);
   m.def("collate", &collate, "tables"_a, "ids"_a.noconvert(), "rows_per_edge"_a, "capacity"_a.none() = nb::none(),
         "pool_ptr"_a.noconvert().none() = nb::none(), "allocate"_a.none() = nb::none(),
         "The buffer of a batch and its shape; (None, shape) if the capacity does not hold it.");
@@ -199,7 +199,8 @@ void bind_collate(nb::module_& m) {
   m.def("depths", &depths, "spqr_ptr"_a.noconvert(), "spqr_parent"_a.noconvert(), "block_ptr"_a.noconvert(),
         "block_parent_cut"_a.noconvert(), "cut_ptr"_a.noconvert(), "cut_parent_block"_a.noconvert(),
         "Depths of SPQR nodes, blocks and cut nodes from their parents.");
-  m.def("returns", &returns, "tables"_a, "steps"_a, "Probabilities that a random walk is back where it began after 1 to `steps` steps, node by node.");
+  m.def("returns", &returns, "tables"_a, "steps"_a,
+        "Probabilities that a random walk is back where it began after 1 to `steps` steps, node by node.");
   m.attr("SPACES") = spaces();
   m.attr("SECTIONS") = sections();
 }

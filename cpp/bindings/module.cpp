@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "bindings/gil.hpp"
-#include "planegraph/tables/batch.hpp"
 #include "planegraph/planarity/planarity.hpp"
+#include "planegraph/tables/batch.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -238,8 +238,8 @@ NB_MODULE(_core, m) {
   m.doc() = "The C++ core of planegraph. Use the functions of the package planegraph instead; they check their arguments.";
   m.def("run", &run, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),
-        "edge_float"_a = false, nb::kw_only(), "nonplanar_as_set"_a = false, "walks"_a = true, "codes"_a = false,
-        "threads"_a = 1, "Decompose and canonise a batch; the arrays of Packed (tables/packed.hpp) by name.");
+        "edge_float"_a = false, nb::kw_only(), "nonplanar_as_set"_a = false, "walks"_a = true, "codes"_a = false, "threads"_a = 1,
+        "Decompose and canonise a batch; the arrays of Packed (tables/packed.hpp) by name.");
   m.def("is_planar", &is_planar, "num_nodes"_a, "edges"_a.noconvert(), "Whether one simple graph is planar.");
   m.def("planar_mask", &planar_mask, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "1 for each planar graph of a batch of simple graphs, else 0.");

@@ -3,9 +3,9 @@
 
 #include <map>
 
-#include "tests/families.hpp"
 #include "planegraph/collate/collate.hpp"
 #include "planegraph/tables/depths.hpp"
+#include "tests/families.hpp"
 
 // where an array of the schema lies: in the core's result or beside it
 #define PLANEGRAPH_OF_yes(name) packed.name
@@ -36,7 +36,8 @@ struct Tables {
   TablesView view() const {
     TablesView t;
 #define PLANEGRAPH_OFFSETS(table, core, file, batch) PLANEGRAPH_IF_##batch(t.table##_ptr = PLANEGRAPH_OF_##core(table##_ptr);)
-#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(t.name = PLANEGRAPH_OF_##core(name);)
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) \
+  PLANEGRAPH_IF_##batch(t.name = PLANEGRAPH_OF_##core(name);)
     PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
 #undef PLANEGRAPH_COLUMN
 #undef PLANEGRAPH_OFFSETS
@@ -46,7 +47,8 @@ struct Tables {
   /// All columns, for damaging them.
   std::vector<std::span<i32>> columns() {
     std::vector<std::span<i32>> all;
-#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) PLANEGRAPH_IF_##batch(all.push_back(PLANEGRAPH_OF_##core(name));)
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) \
+  PLANEGRAPH_IF_##batch(all.push_back(PLANEGRAPH_OF_##core(name));)
     PLANEGRAPH_SCHEMA(PLANEGRAPH_NO_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)
 #undef PLANEGRAPH_COLUMN
     return all;
@@ -103,7 +105,8 @@ inline std::vector<i64> some_ids(Random& random, i64 graphs) {
 }
 
 inline Shape with_room(Shape shape, Random& random) {
-  for (i64* size : {&shape.graphs, &shape.nodes, &shape.edges, &shape.walks, &shape.node_spqr, &shape.node_block, &shape.max_position})
+  for (i64* size :
+       {&shape.graphs, &shape.nodes, &shape.edges, &shape.walks, &shape.node_spqr, &shape.node_block, &shape.max_position})
     *size += random.between(1, 6);
   for (i64 more = random.below(3); more > 0; --more) shape.blocks.push_back(0), shape.cuts.push_back(0);
   for (i64 more = random.below(3); more > 0; --more) shape.spqr.push_back(0);

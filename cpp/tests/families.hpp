@@ -324,9 +324,12 @@ inline Input random_composite(i64 pieces, Random& random) {
   for (i64 k = 1; k < pieces; ++k) {
     const Input piece = random.percent(15) ? path(2) : random_piece(random);
     const i64 way = random.below(10);
-    if (way < 5 && piece.m() > 1) g = glued_at_edge(g, random.below(g.m()), piece, random.below(piece.m()), random.percent(50));
-    else if (way < 9) g = glued_at_node(g, random.below(g.n), piece, random.below(piece.n));
-    else g = disjoint(g, piece);
+    if (way < 5 && piece.m() > 1)
+      g = glued_at_edge(g, random.below(g.m()), piece, random.below(piece.m()), random.percent(50));
+    else if (way < 9)
+      g = glued_at_node(g, random.below(g.n), piece, random.below(piece.n));
+    else
+      g = disjoint(g, piece);
     if (random.percent(3)) ++g.n;
   }
   return g;
@@ -370,8 +373,12 @@ inline Input random_nonplanar_composite(i64 pieces, Random& random) {
 
 /// Rigid planar graphs with many symmetries.
 inline std::vector<Named> rigid_families() {
-  std::vector<Named> all{{"K4", complete(4)}, {"cube", prism(4)}, {"octahedron", bipyramid(4)}, {"dodecahedron", dodecahedron()},
-                         {"icosahedron", icosahedron()}, {"geodesic octahedron", geodesic_octahedron()}};
+  std::vector<Named> all{{"K4", complete(4)},
+                         {"cube", prism(4)},
+                         {"octahedron", bipyramid(4)},
+                         {"dodecahedron", dodecahedron()},
+                         {"icosahedron", icosahedron()},
+                         {"geodesic octahedron", geodesic_octahedron()}};
   for (const i64 k : {3, 5, 6, 7, 12, 25}) {
     all.emplace_back("prism " + std::to_string(k), prism(k));
     all.emplace_back("antiprism " + std::to_string(k), antiprism(k));

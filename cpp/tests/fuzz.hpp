@@ -28,7 +28,8 @@ template <class Iterate, class Print>
 int fuzz(Tally& tally, int argc, char** argv, Iterate&& iterate, Print&& print) {
   const double seconds = argc > 1 ? std::atof(argv[1]) : 2;
   const auto start = std::chrono::steady_clock::now();
-  current_seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : static_cast<u64>(std::chrono::system_clock::now().time_since_epoch().count());
+  current_seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10)
+                          : static_cast<u64>(std::chrono::system_clock::now().time_since_epoch().count());
   const bool only_one = argc > 3;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   __sanitizer_set_death_callback(say_where);

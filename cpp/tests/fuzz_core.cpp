@@ -6,18 +6,19 @@
 // Kuratowski subdivision; tables keep their promises, codes decode to the graph, and a random relabelling changes neither.
 // Arrays are exactly as long as their contents, so that AddressSanitizer sees every step beyond. Iteration k depends on (seed, k) alone, but for
 // the memory that the engine keeps.
+#include "planegraph/planarity/embedding.hpp"
 #include "tests/brute.hpp"
 #include "tests/families.hpp"
 #include "tests/fuzz.hpp"
-#include "planegraph/planarity/embedding.hpp"
 #include "tests/tables.hpp"
 
 namespace planegraph::test {
 namespace {
 
 i64 any_id(i64 n, Random& random) {
-  static const std::vector<i64> odd{-1, -2, INT64_MIN, INT64_MAX, INT64_MIN + 1, i64{1} << 31, i64{1} << 32, -(i64{1} << 32),
-                                    INT32_MAX, INT32_MIN, i64{1} << 28, i64{1} << 62};
+  static const std::vector<i64> odd{-1,           -2,           INT64_MIN,       INT64_MAX, INT64_MIN + 1,
+                                    i64{1} << 31, i64{1} << 32, -(i64{1} << 32), INT32_MAX, INT32_MIN,
+                                    i64{1} << 28, i64{1} << 62};
   switch (random.below(4)) {
     case 0: return random.pick(odd);
     case 1: return n + random.below(2);
@@ -28,9 +29,20 @@ i64 any_id(i64 n, Random& random) {
 
 /// Any 64 bits, with a liking for the patterns of NaN, infinities, zeros and extremes.
 i64 any_label(Random& random) {
-  static const std::vector<u64> odd{0, 0x8000000000000000ull, 0x7FF0000000000000ull, 0xFFF0000000000000ull, 0x7FF8000000000000ull,
-                                    0xFFF8000000000001ull, 0x7FFFFFFFFFFFFFFFull, 0xFFFFFFFFFFFFFFFFull, 0x3FF0000000000000ull, 1,
-                                    0x000FFFFFFFFFFFFFull, 0x800FFFFFFFFFFFFFull, 0x40000000ull, 0x3FFFFFFFull};
+  static const std::vector<u64> odd{0,
+                                    0x8000000000000000ull,
+                                    0x7FF0000000000000ull,
+                                    0xFFF0000000000000ull,
+                                    0x7FF8000000000000ull,
+                                    0xFFF8000000000001ull,
+                                    0x7FFFFFFFFFFFFFFFull,
+                                    0xFFFFFFFFFFFFFFFFull,
+                                    0x3FF0000000000000ull,
+                                    1,
+                                    0x000FFFFFFFFFFFFFull,
+                                    0x800FFFFFFFFFFFFFull,
+                                    0x40000000ull,
+                                    0x3FFFFFFFull};
   switch (random.below(3)) {
     case 0: return static_cast<i64>(random.pick(odd));
     case 1: return static_cast<i64>(random.bits());
@@ -55,8 +67,9 @@ Input any_graph(Random& random) {
       static const std::vector<Named> named = families();
       return random.pick(named).second;
     }
-    case 12: return random.percent(5) ? random_planar(random.between(200, 2500), static_cast<int>(random.between(50, 100)), random)
-                                      : prism(random.between(3, 60));
+    case 12:
+      return random.percent(5) ? random_planar(random.between(200, 2500), static_cast<int>(random.between(50, 100)), random)
+                               : prism(random.between(3, 60));
     default: {  // pairs of ids with no plan
       Input g;
       g.n = random.below(9);
@@ -245,7 +258,8 @@ class Fuzzer {
     const Input h = relabelled(g, random);
     if (!planar) {
       const Options as_set{true, true, false, 1};
-      tally_.check(nameless(g, run(engine_, g, as_set)) == nameless(h, run(engine_, h, as_set)), "as set: a relabelling changes the tables", g);
+      tally_.check(nameless(g, run(engine_, g, as_set)) == nameless(h, run(engine_, h, as_set)),
+                   "as set: a relabelling changes the tables", g);
       return;
     }
     const Options all{false, true, true, 1};
@@ -254,7 +268,8 @@ class Fuzzer {
     tally_.check(translated(g, first) == translated(h, second), "a relabelling changes the tables", g);
     if (options.codes)
       tally_.check(std::equal(first.code.begin(), first.code.end(), packed.code.begin() + packed.code_ptr[k],
-                              packed.code.begin() + packed.code_ptr[k + 1]), "the code depends on the batch", g);
+                              packed.code.begin() + packed.code_ptr[k + 1]),
+                   "the code depends on the batch", g);
   }
 
   Tally& tally_;

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <memory>
 
+#include "planegraph/kernels/norm_relu.hpp"
+#include "planegraph/kernels/sums.hpp"
+#include "planegraph/tables/returns.hpp"
 #include "tests/collation.hpp"
 #include "tests/fuzz.hpp"
-#include "planegraph/kernels/norm_relu.hpp"
-#include "planegraph/tables/returns.hpp"
-#include "planegraph/kernels/sums.hpp"
 
 namespace planegraph::test {
 namespace {
@@ -17,7 +17,9 @@ namespace {
 /// No spare room behind the elements, unlike a vector that grew.
 template <class T>
 struct Exact {
-  explicit Exact(i64 size, T value = T{}) : data(new T[static_cast<std::size_t>(size)]), size(size) { std::fill_n(data.get(), size, value); }
+  explicit Exact(i64 size, T value = T{}) : data(new T[static_cast<std::size_t>(size)]), size(size) {
+    std::fill_n(data.get(), size, value);
+  }
   T& operator[](i64 k) { return data[static_cast<std::size_t>(k)]; }
   std::unique_ptr<T[]> data;
   i64 size;
@@ -52,8 +54,9 @@ class Fuzzer {
   }
 
   void print() const {
-    std::printf("fuzz_learning: %lld good tables, %lld damaged ones accepted, %lld refused, %lld sums, %lld norms\n", static_cast<long long>(good_),
-                static_cast<long long>(accepted_), static_cast<long long>(refused_), static_cast<long long>(sums_), static_cast<long long>(norms_));
+    std::printf("fuzz_learning: %lld good tables, %lld damaged ones accepted, %lld refused, %lld sums, %lld norms\n",
+                static_cast<long long>(good_), static_cast<long long>(accepted_), static_cast<long long>(refused_),
+                static_cast<long long>(sums_), static_cast<long long>(norms_));
   }
 
  private:
@@ -121,7 +124,8 @@ class Fuzzer {
         wanted[r * y_stride + k] = static_cast<Float>(sum);
       }
     }
-    const Entries of{indexed ? index.data.get() : nullptr, runs ? begin.data.get() : nullptr, runs ? end.data.get() : nullptr, rows};
+    const Entries of{indexed ? index.data.get() : nullptr, runs ? begin.data.get() : nullptr, runs ? end.data.get() : nullptr,
+                     rows};
     sum_rows<Float>({x.data.get(), x_stride}, of, width, {y.data.get(), y_stride}, add);
     bool right = true;
     for (i64 r = 0; r < rows; ++r)
@@ -141,7 +145,9 @@ class Fuzzer {
     const bool masked = random.percent(60);
     i64 real = rows;
     for (i64 r = 0; masked && r < rows; ++r) real -= !(mask[r] = random.percent(70));
-    const Norm<Float> of{x.data.get(), masked ? mask.data.get() : nullptr, rows, width, weight.data.get(), bias.data.get(), mean.data.get(), inverse.data.get()};
+    const Norm<Float> of{
+        x.data.get(),      masked ? mask.data.get() : nullptr, rows, width, weight.data.get(), bias.data.get(), mean.data.get(),
+        inverse.data.get()};
     const Running<Float> running{running_mean.data.get(), running_variance.data.get(), Float(0.1)};
     tally_.check(norm_relu<Float>(of, Float(1e-5), Float(1e-10), running, y.data.get()) == real, "the number of real rows");
     norm_relu_gradient<Float>(of, real, gradient.data.get(), dx.data.get(), dw.data.get(), db.data.get());
@@ -155,12 +161,14 @@ class Fuzzer {
       const bool flat = variance <= 1e-10 * (1 + centre * centre);
       const double s = flat ? 0 : 1 / std::sqrt(variance + 1e-5);
       for (i64 r = 0; r < rows; ++r) {
-        const double value = (static_cast<double>(x[r * width + k]) - centre) * s * static_cast<double>(weight[k]) + static_cast<double>(bias[k]);
+        const double value =
+            (static_cast<double>(x[r * width + k]) - centre) * s * static_cast<double>(weight[k]) + static_cast<double>(bias[k]);
         right &= near<Float>(y[r * width + k], std::max(value, 0.0), 10 * s);
         right &= mask[r] || dx[r * width + k] == 0;
         slope += mask[r] && y[r * width + k] > 0 ? static_cast<double>(gradient[r * width + k]) : 0;
       }
-      right &= near<Float>(db[k], slope, 1000) && std::isfinite(dw[k]) && std::isfinite(running_mean[k]) && std::isfinite(running_variance[k]);
+      right &= near<Float>(db[k], slope, 1000) && std::isfinite(dw[k]) && std::isfinite(running_mean[k]) &&
+               std::isfinite(running_variance[k]);
     }
     tally_.check(right, "a wrong norm");
   }

@@ -39,7 +39,8 @@ class Random {
   }
   template <class T>
   void shuffle(std::vector<T>& items) {
-    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[static_cast<std::size_t>(below(static_cast<i64>(i)))]);
+    for (std::size_t i = items.size(); i > 1; --i)
+      std::swap(items[i - 1], items[static_cast<std::size_t>(below(static_cast<i64>(i)))]);
   }
   std::vector<i64> permutation(i64 n) {
     std::vector<i64> p(static_cast<std::size_t>(n));
@@ -66,7 +67,12 @@ struct Input {
     edges.push_back(v);
   }
   GraphView view() const {
-    return {n, m(), edges.data(), {node_rows.data(), node_width, node_float}, {edge_rows.data(), edge_width, edge_float}, rows_per_edge};
+    return {n,
+            m(),
+            edges.data(),
+            {node_rows.data(), node_width, node_float},
+            {edge_rows.data(), edge_width, edge_float},
+            rows_per_edge};
   }
   /// The label row of dart d = 2e + k.
   const i64* dart_row(i64 d) const { return edge_rows.data() + (rows_per_edge == 2 ? d : d / 2) * edge_width; }
@@ -104,7 +110,8 @@ inline std::string describe(const Input& g) {
   list("edges", g.edges);
   if (g.node_width) list(("node labels, width " + std::to_string(g.node_width)).c_str(), g.node_rows);
   if (g.edge_width)
-    list(("edge labels, width " + std::to_string(g.edge_width) + ", rows per edge " + std::to_string(g.rows_per_edge)).c_str(), g.edge_rows);
+    list(("edge labels, width " + std::to_string(g.edge_width) + ", rows per edge " + std::to_string(g.rows_per_edge)).c_str(),
+         g.edge_rows);
   return text;
 }
 
@@ -119,13 +126,15 @@ class Tally {
       return true;
     }
     if (++failed_ <= kShown) {
-      std::printf("FAILED %s:%u %.*s\n", where.file_name(), static_cast<unsigned>(where.line()), static_cast<int>(what.size()), what.data());
+      std::printf("FAILED %s:%u %.*s\n", where.file_name(), static_cast<unsigned>(where.line()), static_cast<int>(what.size()),
+                  what.data());
       if (graph) std::printf("  %s\n", describe(*graph).c_str());
       std::fflush(stdout);
     }
     return false;
   }
-  bool check(bool ok, std::string_view what, const Input& graph, const std::source_location where = std::source_location::current()) {
+  bool check(bool ok, std::string_view what, const Input& graph,
+             const std::source_location where = std::source_location::current()) {
     return check(ok, what, &graph, where);
   }
   /// For oracles that return what is wrong, or null.

@@ -17,7 +17,8 @@ class TableCheck {
     for (const auto& table : Packed::tables())
       for (const auto column : table.columns)
         if (static_cast<i64>((p_.*column).size()) != (p_.*table.ptr).back()) return "tables: a column has the wrong length";
-    for (const auto check : {&TableCheck::nodes, &TableCheck::trees, &TableCheck::walks, &TableCheck::theta, &TableCheck::incidences})
+    for (const auto check :
+         {&TableCheck::nodes, &TableCheck::trees, &TableCheck::walks, &TableCheck::theta, &TableCheck::incidences})
       if (const char* found = (this->*check)()) return found;
     return nullptr;
   }
@@ -42,7 +43,8 @@ class TableCheck {
       const auto [it, fresh] = row.insert({sets.find(v), c});
       if (it->second != c || (fresh && !used.insert(c).second)) return "node_component: not the components";
     }
-    if (!used.empty() && (*used.begin() != 0 || *used.rbegin() + 1 != static_cast<i32>(used.size()))) return "node_component: not 0 .. k";
+    if (!used.empty() && (*used.begin() != 0 || *used.rbegin() + 1 != static_cast<i32>(used.size())))
+      return "node_component: not 0 .. k";
     num_components_ = static_cast<i64>(used.size());
     return nullptr;
   }
@@ -70,7 +72,8 @@ class TableCheck {
     i64 roots = 0;
     for (i64 b = 0; b < block.size; ++b) {
       const i32 parent = B(p_.block_parent_cut, b);
-      if (parent < -1 || parent >= cut.size || B(p_.block_root, b) < 0 || B(p_.block_root, b) >= spqr.size) return "block: out of range";
+      if (parent < -1 || parent >= cut.size || B(p_.block_root, b) < 0 || B(p_.block_root, b) >= spqr.size)
+        return "block: out of range";
       roots += parent < 0;
       if (parent >= 0) cut_height[parent] = std::max(cut_height[parent], B(p_.block_level, b) + 1);
     }
@@ -109,14 +112,16 @@ class TableCheck {
     const Rows spqr = rows(p_.spqr_ptr);
     const i32 type = p_.spqr_type[spqr.from + c];
     const bool set = p_.spqr_set[spqr.from + c] != 0, once = type == kS && !set, pairs = type == kP || set;
-    if (size < 2 || (type == kQ && size != 2) || (once && size < 3) || (type == kP && size < (set ? 4 : 6)) || (type == kR && size < 12))
+    if (size < 2 || (type == kQ && size != 2) || (once && size < 3) || (type == kP && size < (set ? 4 : 6)) ||
+        (type == kR && size < 12))
       return "walk: too short";
     std::map<i32, i32> kappa;
     std::map<i32, int> uses;
     for (i64 k = 0; k < size; ++k) {
       const i64 row = from + k;
       const i32 v = p_.walk_node[row], e = p_.walk_edge[row], other = p_.walk_other[row];
-      if (v < 0 || v >= g_.n || e < -1 || e >= g_.m() || other < -1 || other >= spqr.size || (e < 0) == (other < 0)) return "walk: out of range";
+      if (v < 0 || v >= g_.n || e < -1 || e >= g_.m() || other < -1 || other >= spqr.size || (e < 0) == (other < 0))
+        return "walk: out of range";
       const i32 visit = kappa.insert({v, static_cast<i32>(kappa.size()) + 1}).first->second;
       if (p_.walk_kappa[row] != (set ? 0 : visit)) return "walk_kappa: not the order of first visits";
       if (p_.walk_pos[row] != (set ? 0 : type == kP ? k / 2 + 1 : k + 1)) return "walk_pos: wrong";
@@ -151,7 +156,8 @@ class TableCheck {
     for (i64 c = 0; c < spqr.size; ++c) {
       const i32 parent = p_.spqr_parent[spqr.from + c];
       if (parent >= 0 && first[c] < 0) return "theta: the parent does not meet its child";
-      if (p_.spqr_theta[spqr.from + c] != (parent < 0 ? 0 : p_.walk_pos[walk.from + first[c]])) return "theta: not the first meeting";
+      if (p_.spqr_theta[spqr.from + c] != (parent < 0 ? 0 : p_.walk_pos[walk.from + first[c]]))
+        return "theta: not the first meeting";
       if (parent < 0 || p_.spqr_set[spqr.from + parent] || p_.spqr_set[spqr.from + c]) continue;
       const i64 mine = walk.from + walk_start_[c];
       if (p_.walk_other[mine] != parent || p_.walk_node[mine] != p_.walk_node[walk.from + first[c]])
@@ -214,9 +220,17 @@ inline std::vector<std::vector<i64>> nameless(const Input& g, const Packed& p) {
   for (std::size_t k = 0; k < p.walk_node.size(); ++k) {
     const i32 c = p.walk_spqr[k], e = p.walk_edge[k], parent = p.spqr_parent[c];
     const i32 b = p.spqr_block[c];
-    std::vector<i64> row{p.walk_kappa[k], p.walk_pos[k], p.spqr_type[c], p.spqr_set[c], p.spqr_level[c], p.spqr_theta[c],
-                         parent < 0 ? -1 : p.spqr_type[parent], p.block_level[b], e < 0 ? p.spqr_type[p.walk_other[k]] : -1};
-    row.insert(row.end(), g.node_rows.begin() + i64{p.walk_node[k]} * g.node_width, g.node_rows.begin() + (i64{p.walk_node[k]} + 1) * g.node_width);
+    std::vector<i64> row{p.walk_kappa[k],
+                         p.walk_pos[k],
+                         p.spqr_type[c],
+                         p.spqr_set[c],
+                         p.spqr_level[c],
+                         p.spqr_theta[c],
+                         parent < 0 ? -1 : p.spqr_type[parent],
+                         p.block_level[b],
+                         e < 0 ? p.spqr_type[p.walk_other[k]] : -1};
+    row.insert(row.end(), g.node_rows.begin() + i64{p.walk_node[k]} * g.node_width,
+               g.node_rows.begin() + (i64{p.walk_node[k]} + 1) * g.node_width);
     if (e >= 0) {
       const i64 d = 2 * i64{e} + (g.edges[2 * i64{e}] == p.walk_node[k] ? 0 : 1);
       row.insert(row.end(), g.dart_row(d), g.dart_row(d) + g.edge_width);

@@ -60,7 +60,8 @@ void test_threads(Tally& tally, Random& random) {
     }
   }
   // a large graph between small ones, and one that is larger than what an engine keeps
-  const std::vector<Input> graphs{path(3), random_planar(20000, 70, random), Input{}, path(140000), cycle(5), star(9000), complete(4)};
+  const std::vector<Input> graphs{path(3),    random_planar(20000, 70, random), Input{}, path(140000), cycle(5), star(9000),
+                                  complete(4)};
   const Batch batch(graphs);
   Engine engine;
   const Packed expected = engine.run(batch.view(), {false, true, true, 1}, always);
@@ -219,8 +220,7 @@ void test_empty(Tally& tally) {
       check_batch(batch.view(), 0, 0);
       const Packed empty = engine.run(batch.view(), {false, true, true, threads}, always);
       ok = empty.code_ptr.size() == count + 1 && empty.labelling.empty() && empty.node_component.empty();
-      for (const auto& table : Packed::tables())
-        ok &= (empty.*table.ptr) == Array<i64>(count + 1, 0);
+      for (const auto& table : Packed::tables()) ok &= (empty.*table.ptr) == Array<i64>(count + 1, 0);
       for (std::size_t k = 0; ok && k < count; ++k) ok &= code_problem(Input{}, empty, static_cast<i64>(k)) == nullptr;
       tally.check(ok, "empty graphs");
     }

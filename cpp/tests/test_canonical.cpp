@@ -7,8 +7,8 @@
 namespace planegraph::test {
 namespace {
 
-constexpr Options kAll{false, true, true, 1};     // raise, walks, codes
-constexpr Options kAsSet{true, true, false, 1};   // sets, walks
+constexpr Options kAll{false, true, true, 1};    // raise, walks, codes
+constexpr Options kAsSet{true, true, false, 1};  // sets, walks
 
 class Tester {
  public:
@@ -26,7 +26,8 @@ class Tester {
     for (int k = 0; k < numberings; ++k) {
       const Input h = relabelled(g, random_);
       const Packed other = run(engine_, h, kAll);
-      if (!tally_.check(other.code == first.code, "the code depends on the numbering", g)) std::printf("  and %s\n", describe(h).c_str());
+      if (!tally_.check(other.code == first.code, "the code depends on the numbering", g))
+        std::printf("  and %s\n", describe(h).c_str());
       tally_.check(translated(h, other) == expected, "the tables depend on the numbering", g);
     }
   }
@@ -34,9 +35,11 @@ class Tester {
   void test_with_labels(const Input& g) {
     test(g);
     Input h = g;
-    if (h.n > 0 && random_.percent(70)) label_nodes(h, static_cast<i32>(random_.between(1, 3)), random_.between(1, 3), random_, step());
+    if (h.n > 0 && random_.percent(70))
+      label_nodes(h, static_cast<i32>(random_.between(1, 3)), random_.between(1, 3), random_, step());
     if (random_.percent(70))
-      label_edges(h, static_cast<i32>(random_.between(1, 3)), static_cast<i32>(random_.between(1, 2)), random_.between(1, 3), random_, step());
+      label_edges(h, static_cast<i32>(random_.between(1, 3)), static_cast<i32>(random_.between(1, 2)), random_.between(1, 3),
+                  random_, step());
     h.node_float = random_.percent(30), h.edge_float = random_.percent(30);
     test(h);
     // one value that differs breaks symmetries without hiding them
@@ -120,7 +123,9 @@ void test_small(Tally& tally, Random& random) {
       case 0: g = random_planar(random.between(1, 25), static_cast<int>(random.between(30, 100)), random); break;
       case 1: g = random_two_centred(random); break;
       case 2: g = random_composite(random.between(2, 8), random); break;
-      case 3: g = random.percent(50) ? random_cactus(random.between(2, 30), random) : random_tree(random.between(1, 30), random); break;
+      case 3:
+        g = random.percent(50) ? random_cactus(random.between(2, 30), random) : random_tree(random.between(1, 30), random);
+        break;
       case 4: g = random_biconnected(random.between(2, 6), random); break;
       default: g = copies(random_composite(random.between(1, 2), random), random.between(2, 3));
     }
@@ -144,9 +149,23 @@ void test_small(Tally& tally, Random& random) {
 /// K2,n with paths between the poles, nested K4s, long ladders, two equal halves: the shapes that made other code slow or wrong.
 void test_large(Tally& tally, Random& random) {
   Tester tester(tally, random);
-  std::vector<Input> graphs{complete_bipartite(2, 500), nested_k4(200), ladder(500), wheel(800), prism(500), antiprism(400), bipyramid(300),
-                            grid(25, 30), fan(400), star(1000), cycle(999), path(1000), caterpillar(200, 3), copies(complete(4), 60),
-                            random_cactus(2000, random), random_triangulation(1500, random), random_planar(1500, 60, random)};
+  std::vector<Input> graphs{complete_bipartite(2, 500),
+                            nested_k4(200),
+                            ladder(500),
+                            wheel(800),
+                            prism(500),
+                            antiprism(400),
+                            bipyramid(300),
+                            grid(25, 30),
+                            fan(400),
+                            star(1000),
+                            cycle(999),
+                            path(1000),
+                            caterpillar(200, 3),
+                            copies(complete(4), 60),
+                            random_cactus(2000, random),
+                            random_triangulation(1500, random),
+                            random_planar(1500, 60, random)};
   const Input half = random_planar(300, 80, random);
   graphs.push_back(glued_at_edge(half, 0, half, 0, false));
   const std::vector<Input> plain = graphs;

@@ -1,7 +1,7 @@
 // The collation: what each section promises, with and without padding, and tables with anything in them. Run it under the
 // sanitizers too (make asan).
-#include "tests/collation.hpp"
 #include "planegraph/tables/returns.hpp"
+#include "tests/collation.hpp"
 
 namespace planegraph::test {
 namespace {

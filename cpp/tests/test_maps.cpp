@@ -1,9 +1,9 @@
 // Planarity with its certificates, and the canonical start of a rigid map against Weinberg's walk from every start.
-#include "tests/brute.hpp"
-#include "tests/families.hpp"
 #include "planegraph/canon/diagnostics.hpp"
 #include "planegraph/planarity/embedding.hpp"
 #include "planegraph/planarity/kuratowski.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
 
 namespace planegraph::test {
 namespace {
@@ -87,9 +87,7 @@ struct Map {
     if (g.node_width) nodes.assign(g.node_rows.begin(), g.node_rows.end());
     for (std::size_t d = 0; d < darts.size() && g.edge_width; ++d) darts[d] = static_cast<i32>(*g.dart_row(static_cast<i64>(d)));
   }
-  ColouredMap view() const {
-    return {static_cast<i32>(g.n), static_cast<i32>(g.m()), edges.data(), nodes.data(), darts.data()};
-  }
+  ColouredMap view() const { return {static_cast<i32>(g.n), static_cast<i32>(g.m()), edges.data(), nodes.data(), darts.data()}; }
 };
 
 /// Few colours, so that symmetries survive; values are not negative.
@@ -100,7 +98,8 @@ Input coloured(Input g, Random& random) {
   }
   if (random.percent(50)) {
     label_edges(g, 1, static_cast<i32>(random.between(1, 2)), 1, random);
-    for (i64 k = random.below(3); k > 0; --k) g.edge_rows[random.below(static_cast<i64>(g.edge_rows.size()))] = random.between(1, 2);
+    for (i64 k = random.below(3); k > 0; --k)
+      g.edge_rows[random.below(static_cast<i64>(g.edge_rows.size()))] = random.between(1, 2);
   }
   return g;
 }

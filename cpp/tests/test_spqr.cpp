@@ -1,7 +1,7 @@
 // Split components and SPQR trees against their definitions.
+#include "planegraph/spqr/spqr.hpp"
 #include "tests/brute.hpp"
 #include "tests/families.hpp"
-#include "planegraph/spqr/spqr.hpp"
 
 namespace planegraph::test {
 namespace {
@@ -12,7 +12,8 @@ Input skeleton(i32 first, i32 last, Ends&& end_of_dart) {
   Input g;
   std::map<i32, i64> name;
   for (i32 x = first; x < last; ++x)
-    for (i32 side = 0; side < 2; ++side) g.edges.push_back(name.insert({end_of_dart(2 * x + side), static_cast<i64>(name.size())}).first->second);
+    for (i32 side = 0; side < 2; ++side)
+      g.edges.push_back(name.insert({end_of_dart(2 * x + side), static_cast<i64>(name.size())}).first->second);
   g.n = static_cast<i64>(name.size());
   return g;
 }
@@ -20,7 +21,8 @@ Input skeleton(i32 first, i32 last, Ends&& end_of_dart) {
 bool is_cycle(const Input& g) {
   std::vector<int> degree(static_cast<std::size_t>(g.n), 0);
   for (const i64 v : g.edges) ++degree[v];
-  return g.m() >= 3 && g.n == g.m() && count_components(g) == 1 && std::all_of(degree.begin(), degree.end(), [](int d) { return d == 2; });
+  return g.m() >= 3 && g.n == g.m() && count_components(g) == 1 &&
+         std::all_of(degree.begin(), degree.end(), [](int d) { return d == 2; });
 }
 
 const char* skeleton_problem(i32 type, const Input& g, i32 least_bond) {
@@ -95,7 +97,8 @@ const char* skeletons_problem(const Spqr& spqr, bool brute) {
     if (spqr.nodes[c].type != kS) continue;
     for (i32 x = first; x < last; ++x) {
       const i32 y = x + 1 == last ? first : x + 1;
-      if (spqr.end(2 * x + spqr.entries[x].forward) != spqr.end(2 * y + 1 - spqr.entries[y].forward)) return "spqr: S entries not in the order of the cycle";
+      if (spqr.end(2 * x + spqr.entries[x].forward) != spqr.end(2 * y + 1 - spqr.entries[y].forward))
+        return "spqr: S entries not in the order of the cycle";
     }
   }
   return nullptr;
@@ -129,7 +132,8 @@ const char* gluing_problem(const Blocks& blocks, const Spqr& spqr) {
     if (forest.parent[c] < 0) continue;
     ++parents;
     bool adjacent = false;
-    for (i32 x = spqr.nodes[c].first; x < spqr.nodes[c].last; ++x) adjacent |= spqr.entries[x].twin >= 0 && spqr.across(x) == forest.parent[c];
+    for (i32 x = spqr.nodes[c].first; x < spqr.nodes[c].last; ++x)
+      adjacent |= spqr.entries[x].twin >= 0 && spqr.across(x) == forest.parent[c];
     if (!adjacent) return "spqr: the parent is no neighbour";
   }
   if (parents != spqr.count() - blocks.count) return "spqr: not one root per block";
@@ -164,8 +168,10 @@ class Palm {
     for (i64 d = 0; d < 2 * g_.m(); ++d) {
       if (g_.edges[d] != v) continue;
       const i64 w = g_.edges[d ^ 1];
-      if (number_[w] < 0) reached.merge(visit(w, x));
-      else if (number_[w] < x && number_[w] != father) reached.insert(number_[w]);
+      if (number_[w] < 0)
+        reached.merge(visit(w, x));
+      else if (number_[w] < x && number_[w] != father)
+        reached.insert(number_[w]);
     }
     std::set<i32> all = reached;
     all.insert(x);
@@ -261,7 +267,8 @@ int main() {
   tally.part("glued pieces");
   for (int k = 0; k < 60; ++k) {
     tester.test(relabelled(random_biconnected(random.between(20, 120), random), random), false);
-    tester.test(relabelled(random_planar(random.between(50, 600), static_cast<int>(random.between(40, 95)), random), random), false);
+    tester.test(relabelled(random_planar(random.between(50, 600), static_cast<int>(random.between(40, 95)), random), random),
+                false);
     tester.test(relabelled(nested_k4(random.between(20, 200)), random), false);
     tester.test(random_graph(random.between(20, 60), static_cast<int>(random.between(5, 12)), random), false);
   }

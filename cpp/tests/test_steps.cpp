@@ -1,9 +1,9 @@
 // The steps that need no planarity, each on its own: loading, blocks, rooted forests, ranks, least rotations.
-#include "tests/brute.hpp"
-#include "tests/families.hpp"
-#include "planegraph/graph/blocks.hpp"
 #include "planegraph/canon/ranker.hpp"
 #include "planegraph/canon/rotation_of_sequence.hpp"
+#include "planegraph/graph/blocks.hpp"
+#include "tests/brute.hpp"
+#include "tests/families.hpp"
 
 namespace planegraph::test {
 namespace {
@@ -70,7 +70,8 @@ void test_load(Tally& tally, Random& random) {
     Input g = k % 2 ? random_graph(random.between(0, 14), static_cast<int>(random.between(5, 60)), random)
                     : relabelled(random_composite(random.between(1, 4), random), random);
     if (g.n > 0) label_nodes(g, static_cast<i32>(random.below(4)), random.between(1, 9), random, random.pick(steps));
-    label_edges(g, static_cast<i32>(random.below(4)), static_cast<i32>(random.between(1, 2)), random.between(1, 9), random, random.pick(steps));
+    label_edges(g, static_cast<i32>(random.below(4)), static_cast<i32>(random.between(1, 2)), random.between(1, 9), random,
+                random.pick(steps));
     h.load(g.view());
     tally.accept(load_problem(g, h), g);
     if (g.m() <= 30) tally.accept(label_problem(g, h), g);
@@ -146,7 +147,8 @@ const char* blocks_problem(const Graph& g, const Blocks& blocks) {
       ends.insert(g.end[2 * e + 1]);
     }
     const std::set<i32> listed(blocks.nodes.begin() + blocks.node_ptr[b], blocks.nodes.begin() + blocks.node_ptr[b + 1]);
-    if (listed != ends || static_cast<i32>(listed.size()) != blocks.node_ptr[b + 1] - blocks.node_ptr[b]) return "blocks: node list";
+    if (listed != ends || static_cast<i32>(listed.size()) != blocks.node_ptr[b + 1] - blocks.node_ptr[b])
+      return "blocks: node list";
   }
   if (edges != g.m || static_cast<i32>(block_of_class.size()) != blocks.count) return "blocks: edges missing";
   const i64 whole = count_components(h);
@@ -164,7 +166,9 @@ const char* block_tree_problem(const Blocks& blocks) {
   std::vector<std::vector<i32>> child_heights(total);
   const auto height = [&](i32 t) { return t < blocks.count ? blocks.level[t] : blocks.cut_level[t - blocks.count]; };
   const auto parent = [&](i32 t) {
-    return t >= blocks.count ? blocks.cut_parent[t - blocks.count] : blocks.parent_cut[t] < 0 ? -1 : blocks.count + blocks.parent_cut[t];
+    return t >= blocks.count          ? blocks.cut_parent[t - blocks.count]
+           : blocks.parent_cut[t] < 0 ? -1
+                                      : blocks.count + blocks.parent_cut[t];
   };
   const auto in_block = [&](i32 b, i32 v) {
     return std::count(blocks.nodes.begin() + blocks.node_ptr[b], blocks.nodes.begin() + blocks.node_ptr[b + 1], v) == 1;
@@ -186,7 +190,8 @@ const char* block_tree_problem(const Blocks& blocks) {
     std::sort(below.rbegin(), below.rend());
     if (height(t) != (below.empty() ? 0 : below[0] + 1)) return "block-cut tree: heights";
     if (height(t) % 2 != (t < blocks.count ? 0 : 1)) return "block-cut tree: parity of heights";
-    if (parent(t) < 0 && !below.empty() && (below.size() < 2 || below[1] != below[0])) return "block-cut tree: the root is not the centre";
+    if (parent(t) < 0 && !below.empty() && (below.size() < 2 || below[1] != below[0]))
+      return "block-cut tree: the root is not the centre";
   }
   const std::vector<i32>& order = blocks.by_height();
   for (i32 k = 1; k < total; ++k)
@@ -224,7 +229,8 @@ void test_forest(Tally& tally, Random& random) {
   Forest forest;
   for (int k = 0; k < 3000; ++k, tally.count_graphs()) {
     Input g = random_tree(random.between(1, 30), random);
-    for (i64 more = random.below(3); more > 0; --more) g = disjoint(g, random.percent(50) ? path(random.between(1, 9)) : random_tree(random.between(1, 9), random));
+    for (i64 more = random.below(3); more > 0; --more)
+      g = disjoint(g, random.percent(50) ? path(random.between(1, 9)) : random_tree(random.between(1, 9), random));
     g = relabelled(g, random);
     forest.reset(static_cast<i32>(g.n));
     std::vector<std::vector<i64>> near(static_cast<std::size_t>(g.n));
@@ -261,8 +267,10 @@ void test_forest(Tally& tally, Random& random) {
       const i32 v = forest.order[i], p = forest.parent[v];
       ok &= i == 0 || forest.height[forest.order[i - 1]] <= forest.height[v];
       const auto& list = centres[sets.find(v)];
-      if (p < 0) ok &= std::count(list.begin(), list.end(), v) == 1;
-      else ok &= std::count(near[v].begin(), near[v].end(), p) == 1;
+      if (p < 0)
+        ok &= std::count(list.begin(), list.end(), v) == 1;
+      else
+        ok &= std::count(near[v].begin(), near[v].end(), p) == 1;
       const bool centre_below = p >= 0 && list.size() == 2 && std::count(list.begin(), list.end(), v) == 1;
       if (p >= 0 && !centre_below) height[p] = std::max(height[p], forest.height[v] + 1);
       ok &= height[v] == forest.height[v];
@@ -301,7 +309,8 @@ void test_ranker(Tally& tally, Random& random) {
     std::vector<Sequence> items(static_cast<std::size_t>(count));
     for (Sequence& item : items) {
       item.resize(static_cast<std::size_t>(random.between(0, longest)));
-      for (i32& x : item) x = random.percent(5) ? (random.percent(50) ? INT32_MAX : INT32_MIN) : static_cast<i32>(random.below(values)) - 2;
+      for (i32& x : item)
+        x = random.percent(5) ? (random.percent(50) ? INT32_MAX : INT32_MIN) : static_cast<i32>(random.below(values)) - 2;
     }
     i32 distinct = 0, distinct2 = 0, distinct3 = 0;
     const std::vector<i32> rank = ranks(ranker, items, distinct);

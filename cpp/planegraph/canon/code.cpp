@@ -11,7 +11,7 @@ namespace {
 
 constexpr u8 kVersion = 1;
 constexpr std::size_t kMany = 4096;  // neighbours of a hub
-constexpr i32 kAhead = 8;  // darts by which memory is fetched ahead
+constexpr i32 kAhead = 8;            // darts by which memory is fetched ahead
 
 /// Writes bytes through a pointer that is checked once per item, not once per byte.
 class Writer {

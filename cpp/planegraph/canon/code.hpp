@@ -13,10 +13,10 @@ class Coder {
   void append(const GraphView& view, const Graph& g, const std::vector<i32>& canonical, Array<u8>& out);
 
  private:
-  std::vector<i32> node_at_;       // canonical index -> node
-  std::vector<u64> neighbours_;    // of the node at hand: canonical index, then dart
-  std::vector<u64> spare_;         // to sort very many of them
-  std::vector<i32> darts_;         // i -> j with i < j, in the order of the code
+  std::vector<i32> node_at_;     // canonical index -> node
+  std::vector<u64> neighbours_;  // of the node at hand: canonical index, then dart
+  std::vector<u64> spare_;       // to sort very many of them
+  std::vector<i32> darts_;       // i -> j with i < j, in the order of the code
 };
 
 }  // namespace planegraph

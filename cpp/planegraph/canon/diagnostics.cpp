@@ -1,8 +1,8 @@
 // The idea, the invariants and the cost are described in diagnostics.hpp.
 #include "planegraph/canon/diagnostics.hpp"
 
-#include "planegraph/planarity/embedding.hpp"
 #include "planegraph/canon/refine.hpp"
+#include "planegraph/planarity/embedding.hpp"
 
 namespace planegraph {
 namespace {

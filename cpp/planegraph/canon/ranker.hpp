@@ -55,7 +55,7 @@ class Ranker {
 
   std::vector<i32> data_;
   std::vector<std::size_t> start_{0};
-  std::vector<i32> rank_;      // during finish(): index into unique_, then the rank
+  std::vector<i32> rank_;  // during finish(): index into unique_, then the rank
   std::vector<u64> hash_;
   std::vector<i32> unique_;    // one representative of each distinct sequence
   std::vector<i32> table_;     // open addressing: index into unique_ or -1; then index into unique_ -> rank

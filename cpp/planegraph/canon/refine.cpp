@@ -9,8 +9,9 @@
 namespace planegraph {
 
 void Refiner::release_memory() {
-  for (auto* v : {&nodes_, &node_rank_, &degree_, &face_rank_, &token_rank_, &element_, &position_, &class_, &begin_, &size_, &hit_,
-                  &queue_, &snapshot_, &touched_, &candidates_, &orbit_, &code_, &best_darts_, &darts_, &position_in_best_})
+  for (auto* v : {&nodes_,      &node_rank_, &degree_, &face_rank_,  &token_rank_, &element_,         &position_,
+                  &class_,      &begin_,     &size_,   &hit_,        &queue_,      &snapshot_,        &touched_,
+                  &candidates_, &orbit_,     &code_,   &best_darts_, &darts_,      &position_in_best_})
     release(*v);
   ranker_.release_memory();
 }
@@ -255,9 +256,7 @@ void Refiner::split_touched() {
   }
 }
 
-void Refiner::candidates_of(i32 c) {
-  candidates_.assign(element_.begin() + begin_[c], element_.begin() + begin_[c] + size_[c]);
-}
+void Refiner::candidates_of(i32 c) { candidates_.assign(element_.begin() + begin_[c], element_.begin() + begin_[c] + size_[c]); }
 
 /// Walks from every candidate and keeps the smallest code.
 Start Refiner::compare_walks(const Rigid& rigid, Weinberg& weinberg) {

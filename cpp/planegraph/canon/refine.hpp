@@ -16,8 +16,8 @@
 #pragma once
 
 #include "planegraph/canon/ranker.hpp"
-#include "planegraph/planarity/rigid.hpp"
 #include "planegraph/canon/walk_code.hpp"
+#include "planegraph/planarity/rigid.hpp"
 
 namespace planegraph {
 
@@ -42,9 +42,7 @@ class Refiner {
   void face_ranks(const Rigid& rigid);
   bool refine(const Rigid& rigid, bool stop_early);
   void split_touched();
-  bool few(const Rigid& rigid, i64 states) const {
-    return states <= kFewStates || states * rigid.num_darts <= kFewSteps;
-  }
+  bool few(const Rigid& rigid, i64 states) const { return states <= kFewStates || states * rigid.num_darts <= kFewSteps; }
   i32 smallest_class() const;
   void candidates_of(i32 c);
   Start compare_walks(const Rigid& rigid, Weinberg& weinberg);
@@ -59,8 +57,8 @@ class Refiner {
   i32 num_face_ranks_ = 0, num_token_ranks_ = 0;
   // partition
   i32 num_classes_ = 0;
-  std::vector<i32> element_, position_, class_;       // by position, state, state
-  std::vector<i32> begin_, size_, hit_;               // by class
+  std::vector<i32> element_, position_, class_;  // by position, state, state
+  std::vector<i32> begin_, size_, hit_;          // by class
   std::vector<i32> queue_, snapshot_, touched_;
   std::size_t queue_head_ = 0;
   // candidates and the best code so far

@@ -1,8 +1,8 @@
 // KHC's TriCode from a given start: the code of Weinberg's walk, for each dart kappa and token, and at the first visit of its source the node's colour.
 #pragma once
 
-#include "planegraph/planarity/rigid.hpp"
 #include "planegraph/canon/weinberg.hpp"
+#include "planegraph/planarity/rigid.hpp"
 
 namespace planegraph {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <array>
 
-#include "planegraph/graph/memory.hpp"
 #include "planegraph/canon/rotation_of_sequence.hpp"
+#include "planegraph/graph/memory.hpp"
 #include "planegraph/graph/small_sort.hpp"
 
 namespace planegraph {
@@ -167,9 +167,7 @@ void Walks::code_hanging(const Context& x, i32 c, i32 side) {
   SpqrNode& node = x.spqr.nodes[c];
   const i32 dart = 2 * node.up + side;
   switch (node.type) {
-    case kS:
-      code_cycle(x, c, dart);
-      break;
+    case kS: code_cycle(x, c, dart); break;
     case kP:
       code_bond(x, c, dart);
       if (nonplanar_ && tainted_[c] && bond_is_tied(x, c, dart)) node.is_set = 1;
@@ -260,17 +258,10 @@ void Walks::code_root(const Context& x, i32 b, bool keep_code) {
   const i32 c = block_root[b];
   if (nonplanar_) tainted_[c] = is_tainted(x, c);
   switch (x.spqr.nodes[c].type) {
-    case kQ:
-      code_edge(x, c);
-      break;
-    case kS:
-      code_root_cycle(x, c);
-      break;
-    case kP:
-      code_root_bond(x, c);
-      break;
-    default:
-      code_root_rigid(x, c, keep_code);
+    case kQ: code_edge(x, c); break;
+    case kS: code_root_cycle(x, c); break;
+    case kP: code_root_bond(x, c); break;
+    default: code_root_rigid(x, c, keep_code);
   }
   if (nonplanar_ && tainted_[c] && start[c].tied) x.spqr.nodes[c].is_set = 1;
 }

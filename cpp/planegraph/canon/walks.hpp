@@ -28,11 +28,11 @@ class Walks {
  public:
   void run(const Graph& g, const Blocks& blocks, Spqr& spqr, const Rotations& rotations);
 
-  std::vector<Start> start;     // per SPQR node, for roots
-  std::vector<i32> block_root;  // per block
-  std::vector<i32> block_class; // per block: equal for isomorphic hanging subtrees
-  std::vector<i32> paint;       // per node: its label, or for a child cut node num_labels + its class
-  std::vector<i32> cut_class;   // per cut
+  std::vector<Start> start;      // per SPQR node, for roots
+  std::vector<i32> block_root;   // per block
+  std::vector<i32> block_class;  // per block: equal for isomorphic hanging subtrees
+  std::vector<i32> paint;        // per node: its label, or for a child cut node num_labels + its class
+  std::vector<i32> cut_class;    // per cut
 
   Colours colours(const Blocks& blocks, i32 b) const { return {paint.data(), blocks.parent_node(b)}; }
   Rigid rigid(const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, i32 c) const;

@@ -36,8 +36,8 @@ bool holds(const Shape& capacity, const Shape& need) {
 }
 
 std::array<i64, kUnits> lengths(const Shape& s, i32 rows_per_edge) {
-  return {s.graphs,     s.nodes,        2 * s.edges,  rows_per_edge * s.edges, s.walks,
-          s.num_spqr(), s.num_blocks(), s.num_cuts(), s.node_spqr,             s.node_block};
+  return {s.graphs,     s.nodes,     2 * s.edges, rows_per_edge * s.edges, s.walks, s.num_spqr(), s.num_blocks(),
+          s.num_cuts(), s.node_spqr, s.node_block};
 }
 
 i64 buffer_length(const Shape& shape, i32 rows_per_edge) {
@@ -58,17 +58,17 @@ struct Tree {
   const char* parent_name;
   i32 root_depth, step;  // depths are root_depth, root_depth + step, ...; step is 1 or 2
 
-  std::vector<i32> row{};   // of each node
-  std::vector<i32> order{}; // the nodes by depth, roots first
-  std::vector<i64> first{}; // where each depth begins in `order`
-  std::vector<i64> start{}; // the first row of each slice
+  std::vector<i32> row{};    // of each node
+  std::vector<i32> order{};  // the nodes by depth, roots first
+  std::vector<i64> first{};  // where each depth begins in `order`
+  std::vector<i64> start{};  // the first row of each slice
 };
 
 class Filler {
  public:
   Filler(const Gathered& batch, const Shape& shape, i32 rows_per_edge, i32* out)
-      : in_(batch), shape_(shape), rows_(rows_per_edge), real_(lengths(batch.need, rows_per_edge)), size_(lengths(shape, rows_per_edge)),
-        out_(out) {
+      : in_(batch), shape_(shape), rows_(rows_per_edge), real_(lengths(batch.need, rows_per_edge)),
+        size_(lengths(shape, rows_per_edge)), out_(out) {
     const std::array<i32**, std::size(kSections)> pointers = {
 #define PLANEGRAPH_SECTION(name, ...) &name,
         PLANEGRAPH_SECTIONS(PLANEGRAPH_SECTION)
@@ -181,14 +181,15 @@ class Filler {
     for (std::size_t v = 0; v < count; ++v) {
       const i32 depth = tree.depth[v], parent = tree.parent[v];
       if (parent < 0 ? depth != tree.root_depth : tree.parent_depth[parent] != depth - 1)
-        damaged(in_, tree.table, tree.parent_name, static_cast<i64>(v), "is not one step above a node of depth " + std::to_string(depth));
+        damaged(in_, tree.table, tree.parent_name, static_cast<i64>(v),
+                "is not one step above a node of depth " + std::to_string(depth));
       tree.order[next[(depth - tree.root_depth) >> (tree.step - 1)]++] = static_cast<i32>(v);
     }
   }
 
   /// Gives rows to the nodes of one depth: those without a parent first, then by the row of the parent, ties as they come.
-  static void place_slice(Tree& tree, std::size_t level, const std::vector<i32>& parent_row, i64 parents_from, i64 parents_to, i32* parent,
-                          i32* begin, i32* end) {
+  static void place_slice(Tree& tree, std::size_t level, const std::vector<i32>& parent_row, i64 parents_from, i64 parents_to,
+                          i32* parent, i32* begin, i32* end) {
     const std::span<const i32> nodes(tree.order.begin() + tree.first[level], tree.order.begin() + tree.first[level + 1]);
     i32 next = static_cast<i32>(tree.start[level]);
     for (const i32 v : nodes) {
@@ -242,8 +243,7 @@ class Filler {
     sort(spqr_, depths, widths);
     for (i64 k = 0; k < depths[0]; ++k) {
       const i32 root = spqr_.order[k], block = in_.spqr_block[root];
-      if (in_.block_root[block] != root)
-        damaged(in_, Table::block, "block_root", block, "is not the root of its SPQR tree");
+      if (in_.block_root[block] != root) damaged(in_, Table::block, "block_root", block, "is not the root of its SPQR tree");
       spqr_.row[root] = static_cast<i32>(spqr_.start[0]) + blocks_.row[block];
       spqr_parent[spqr_.row[root]] = -1;
     }
@@ -300,8 +300,8 @@ class Filler {
   }
 
   /// Both directions of the pairs (node, other): by node in the order of the table, by the other with nodes ascending.
-  void place_incidences(std::span<const i32> nodes, std::span<const i32> others, const std::vector<i32>& row_of, i32* by_node_ptr, i32* by_node,
-                        i32* by_other_ptr, i32* by_other, i64 other_keys) {
+  void place_incidences(std::span<const i32> nodes, std::span<const i32> others, const std::vector<i32>& row_of, i32* by_node_ptr,
+                        i32* by_node, i32* by_other_ptr, i32* by_other, i64 other_keys) {
     const i64 keys = size(Unit::nodes);
     std::fill_n(by_node_ptr, keys + 1, 0);
     std::fill_n(by_other_ptr, other_keys + 1, 0);

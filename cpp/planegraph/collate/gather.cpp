@@ -15,13 +15,13 @@ constexpr std::size_t kAhead = 4;  // graphs
 
 /// The offsets and the columns that a batch is made of.
 struct Offsets {
-  TablesView::Offsets TablesView::*from;
+  TablesView::Offsets TablesView::* from;
   Table table;
   const char* name;
 };
 struct Column {
-  TablesView::Column TablesView::*from;
-  std::span<i32> Gathered::*to;
+  TablesView::Column TablesView::* from;
+  std::span<i32> Gathered::* to;
   const char* name;
   Table table;
   const char* table_name;
@@ -31,9 +31,11 @@ struct Column {
 };
 #define PLANEGRAPH_YES_yes true
 #define PLANEGRAPH_YES_no false
-#define PLANEGRAPH_OFFSETS(table, core, file, batch) PLANEGRAPH_IF_##batch({&TablesView::table##_ptr, Table::table, #table "_ptr"}, )
+#define PLANEGRAPH_OFFSETS(table, core, file, batch) \
+  PLANEGRAPH_IF_##batch({&TablesView::table##_ptr, Table::table, #table "_ptr"}, )
 #define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) \
-  PLANEGRAPH_IF_##batch({&TablesView::name, &Gathered::name, #name, Table::table, #table, width, Table::of, PLANEGRAPH_YES_##none}, )
+  PLANEGRAPH_IF_##batch(                                                   \
+      {&TablesView::name, &Gathered::name, #name, Table::table, #table, width, Table::of, PLANEGRAPH_YES_##none}, )
 constexpr Offsets kOffsets[] = {PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_NO_COLUMN, PLANEGRAPH_NO_BYTES)};
 constexpr Column kColumns[] = {PLANEGRAPH_SCHEMA(PLANEGRAPH_NO_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)};
 #undef PLANEGRAPH_COLUMN
@@ -55,7 +57,8 @@ Rows take(std::span<const i64> ptr, i64 graph, i64 table_rows, i64& used, const 
   if (from < 0 || to < from || to > table_rows)
     throw DamagedTables("graph " + std::to_string(graph) + ": " + name + " gives it the rows " + std::to_string(from) + " to " +
                         std::to_string(to) + " of " + std::to_string(table_rows) + ". The tables are damaged");
-  if (to - from > kMost - used) throw std::length_error(std::string("the batch is too large: ") + name + " would exceed 2^31 - 1 rows");
+  if (to - from > kMost - used)
+    throw std::length_error(std::string("the batch is too large: ") + name + " would exceed 2^31 - 1 rows");
   const Rows rows{from, static_cast<i32>(to - from), static_cast<i32>(used)};
   used += to - from;
   return rows;
@@ -125,8 +128,8 @@ inline bool copy_ids(const i32* from, i64 count, i32* to, const Rows& of, bool n
   i64 k = 0;
   while (static_cast<u32>(from[k]) + none < limit) ++k;
   damaged(batch, c.table, c.name, p.rows[c.table].at + k / c.width,
-          "is " + std::to_string(from[k]) + "; expected " + (c.none ? "-1 or " : "") + "an id below " + std::to_string(p.rows[c.of].count) +
-              ", which is how many the graph has");
+          "is " + std::to_string(from[k]) + "; expected " + (c.none ? "-1 or " : "") + "an id below " +
+              std::to_string(p.rows[c.of].count) + ", which is how many the graph has");
 }
 
 void copy_column(const TablesView& t, Gathered& batch, const Column& c) {
@@ -180,9 +183,9 @@ void check_values(Gathered& batch) {
   };
   const i32 last = static_cast<i32>(batch.need.walks);
   check(batch.spqr_type, Table::spqr, "spqr_type", 3);
-  batch.need.max_position = std::max({check(batch.walk_kappa, Table::walk, "walk_kappa", last),
-                                      check(batch.walk_pos, Table::walk, "walk_pos", last),
-                                      check(batch.spqr_theta, Table::spqr, "spqr_theta", last)});
+  batch.need.max_position =
+      std::max({check(batch.walk_kappa, Table::walk, "walk_kappa", last), check(batch.walk_pos, Table::walk, "walk_pos", last),
+                check(batch.spqr_theta, Table::spqr, "spqr_theta", last)});
 }
 
 void measure_trees(Gathered& batch, const PerTable<i64>& n) {
@@ -217,8 +220,8 @@ void set_graphs(Gathered& batch, std::span<const i64> pool_ptr) {
 void damaged(const Gathered& batch, Table table, const char* column, i64 item, const std::string& problem) {
   const auto after = [&](const Piece& p) { return p.rows[table].at + i64{p.rows[table].count} > item; };
   const Piece& p = *std::find_if(batch.pieces.begin(), batch.pieces.end(), after);
-  throw DamagedTables("graph " + std::to_string(p.graph) + ": " + column + "[" + std::to_string(item - p.rows[table].at) + "] " + problem +
-                      ". The tables are damaged");
+  throw DamagedTables("graph " + std::to_string(p.graph) + ": " + column + "[" + std::to_string(item - p.rows[table].at) + "] " +
+                      problem + ". The tables are damaged");
 }
 
 void check_tables(const TablesView& t) {
@@ -252,7 +255,8 @@ void gather_rows(std::span<const u8> from, i64 width, std::span<const i64> ptr, 
   const i64 graphs = ptr.empty() ? rows : static_cast<i64>(ptr.size()) - 1;
   std::size_t at = 0;
   for (const i64 id : ids) {
-    if (id < 0 || id >= graphs) throw std::out_of_range("graph " + std::to_string(id) + " of a dataset of " + std::to_string(graphs));
+    if (id < 0 || id >= graphs)
+      throw std::out_of_range("graph " + std::to_string(id) + " of a dataset of " + std::to_string(graphs));
     const i64 first = ptr.empty() ? id : ptr[id], last = ptr.empty() ? id + 1 : ptr[id + 1];
     if (first < 0 || last < first || last > rows)
       throw DamagedTables("graph " + std::to_string(id) + ": its features are rows " + std::to_string(first) + " to " +

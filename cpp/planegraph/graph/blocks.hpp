@@ -15,15 +15,15 @@ class Blocks {
  public:
   void run(const Graph& g);
 
-  i32 count = 0;                      // blocks
-  std::vector<i32> edge_ptr, edges;   // edges of each block
-  std::vector<i32> node_ptr, nodes;   // nodes of each block, in preorder of the search
-  std::vector<i32> level;             // height of each block in the block-cut tree
-  std::vector<i32> parent_cut;        // cut index or -1
+  i32 count = 0;                     // blocks
+  std::vector<i32> edge_ptr, edges;  // edges of each block
+  std::vector<i32> node_ptr, nodes;  // nodes of each block, in preorder of the search
+  std::vector<i32> level;            // height of each block in the block-cut tree
+  std::vector<i32> parent_cut;       // cut index or -1
 
   i32 num_cuts = 0;
-  std::vector<i32> cut_node;          // node of each cut
-  std::vector<i32> cut_of;            // node -> cut index or -1
+  std::vector<i32> cut_node;  // node of each cut
+  std::vector<i32> cut_of;    // node -> cut index or -1
   std::vector<i32> cut_level;
   std::vector<i32> cut_parent;        // block or -1
   std::vector<i32> child_ptr, child;  // child blocks of each cut

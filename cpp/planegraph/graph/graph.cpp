@@ -9,12 +9,12 @@
 namespace planegraph {
 namespace {
 
-constexpr i64 kMaxItems = i64{1} << 28;    // 4m states of the dart refinement must fit 32 bits
-constexpr i64 kMaxTokens = i64{1} << 30;   // leaves room for the ranks of virtual edges above the tokens
+constexpr i64 kMaxItems = i64{1} << 28;   // 4m states of the dart refinement must fit 32 bits
+constexpr i64 kMaxTokens = i64{1} << 30;  // leaves room for the ranks of virtual edges above the tokens
 
 std::string edge_text(const GraphView& view, i64 e) {
-  return "edge " + std::to_string(e) + " = (" + std::to_string(view.edges[2 * e]) + ", " +
-         std::to_string(view.edges[2 * e + 1]) + ")";
+  return "edge " + std::to_string(e) + " = (" + std::to_string(view.edges[2 * e]) + ", " + std::to_string(view.edges[2 * e + 1]) +
+         ")";
 }
 
 }  // namespace
@@ -91,8 +91,7 @@ void Graph::refuse_parallel(const GraphView& view, i32 u, const Arc& arc) {
                                 (view.edges[2 * first + 1] == u && view.edges[2 * first] == arc.node)))
     ++first;
   throw InvalidGraph(edge_text(view, std::max<i64>(first, arc.edge)) + " repeats " +
-                     edge_text(view, std::min<i64>(first, arc.edge)) +
-                     "; give each undirected edge once and no parallel edges");
+                     edge_text(view, std::min<i64>(first, arc.edge)) + "; give each undirected edge once and no parallel edges");
 }
 
 void Graph::build_lists() {
@@ -123,9 +122,7 @@ i64 Graph::rank_rows(const LabelView& labels, i64 count, std::vector<i64>& rank)
   for (i64 i = 0; i < count; ++i) order_[i] = static_cast<i32>(i);
   const i64 width = labels.width;
   const auto row = [&](i32 i) { return rows + i * width; };
-  const auto less = [&](i32 a, i32 b) {
-    return std::lexicographical_compare(row(a), row(a) + width, row(b), row(b) + width);
-  };
+  const auto less = [&](i32 a, i32 b) { return std::lexicographical_compare(row(a), row(a) + width, row(b), row(b) + width); };
   std::sort(order_.begin(), order_.begin() + count, less);
   i64 next = 0;
   for (i64 i = 0; i < count; ++i) {

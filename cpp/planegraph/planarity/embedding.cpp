@@ -416,7 +416,7 @@ void Embedder::embed_component(i32 root, i32* next) {
       here.tail = dart;
       Corner& there = corner[target];
       insert_after(next, left ? there.left : there.right, back);
-      if (!left && there.tail == there.right) {  // first one on the right: the list now ends here
+      if (!left && there.tail == there.right) {           // first one on the right: the list now ends here
         if (there.left == there.tail) there.left = back;  // at the first tree arc of a root, "before" is "at the end"
         there.tail = back;
       }

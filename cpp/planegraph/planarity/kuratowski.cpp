@@ -244,8 +244,9 @@ class WitnessSearch {
   void drop_parallels() {
     const auto ends = [](const SuperEdge& e) { return std::pair(e.u, e.v); };
     std::sort(edges_.begin(), edges_.end(), [&](const SuperEdge& a, const SuperEdge& b) { return ends(a) < ends(b); });
-    edges_.erase(std::unique(edges_.begin(), edges_.end(), [&](const SuperEdge& a, const SuperEdge& b) { return ends(a) == ends(b); }),
-                 edges_.end());
+    edges_.erase(
+        std::unique(edges_.begin(), edges_.end(), [&](const SuperEdge& a, const SuperEdge& b) { return ends(a) == ends(b); }),
+        edges_.end());
   }
 
   void renumber_nodes() {

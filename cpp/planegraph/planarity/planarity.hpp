@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "planegraph/planarity/embedding.hpp"
 #include "planegraph/graph/graph.hpp"
+#include "planegraph/planarity/embedding.hpp"
 #include "planegraph/planarity/kuratowski.hpp"
 
 namespace planegraph {

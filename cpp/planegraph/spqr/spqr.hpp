@@ -32,9 +32,9 @@ struct SpqrNode {
   i32 type, block;
   i32 first, last;  // entries
   i32 parent, level;
-  i32 up;           // the entry at which it hangs (or, for one of two centres, the entry between them), or -1
-  u8 is_set;        // encoded as a plain multiset of darts
-  u8 mirror[2];     // does the walk from dart 2 up + k use the mirror image?
+  i32 up;        // the entry at which it hangs (or, for one of two centres, the entry between them), or -1
+  u8 is_set;     // encoded as a plain multiset of darts
+  u8 mirror[2];  // does the walk from dart 2 up + k use the mirror image?
   i32 size() const { return last - first; }
 };
 

@@ -29,11 +29,11 @@ class SplitComponents {
  public:
   void run(const PalmTree& tree);
 
-  i32 num_real = 0;                      // edges below this id are real
+  i32 num_real = 0;  // edges below this id are real
   i32 num_edges() const { return static_cast<i32>(edge_.size()); }
   i32 num_components() const { return static_cast<i32>(type.size()); }
-  std::vector<i32> type;                 // kS, kP or kR
-  std::vector<i32> ptr;                  // component c owns component_edges[ptr[c] .. ptr[c + 1])
+  std::vector<i32> type;  // kS, kP or kR
+  std::vector<i32> ptr;   // component c owns component_edges[ptr[c] .. ptr[c + 1])
   std::vector<i32> component_edges;
   /// Ends of any edge, real or virtual, in the caller's node ids.
   i32 source(i32 e) const { return node_at_[edge_[e].source]; }

@@ -16,7 +16,7 @@ namespace planegraph {
 namespace {
 
 constexpr std::size_t kMostPartBytes = std::size_t{1} << 26;  // of a worker's result that is kept
-constexpr i64 kChunkItems = 4096;  // a chunk has at least this many nodes or graphs, but for the last
+constexpr i64 kChunkItems = 4096;                             // a chunk has at least this many nodes or graphs, but for the last
 
 /// Runs of graphs that are worth one trip to the queue.
 std::vector<Chunk> cut_into_chunks(const BatchView& batch) {

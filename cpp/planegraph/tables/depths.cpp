@@ -7,8 +7,9 @@ namespace {
 constexpr i32 kUnknown = -1;
 
 [[noreturn]] void damaged(const char* column, i64 graph, i64 row, i64 found, i64 count) {
-  throw DamagedTables("graph " + std::to_string(graph) + ": " + column + "[" + std::to_string(row) + "] is " + std::to_string(found) +
-                      "; expected -1 or a row from 0 to " + std::to_string(count - 1) + ". The tables are damaged");
+  throw DamagedTables("graph " + std::to_string(graph) + ": " + column + "[" + std::to_string(row) + "] is " +
+                      std::to_string(found) + "; expected -1 or a row from 0 to " + std::to_string(count - 1) +
+                      ". The tables are damaged");
 }
 
 /// The rows of graph g in a table of `size` rows.

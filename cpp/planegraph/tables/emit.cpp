@@ -94,11 +94,16 @@ void Emitter::reserve_rows(const Context& x) {
   resize_table(Table::cut, cut_at + x.blocks.num_cuts);
   out.block_ptr.push_back(block_at + x.blocks.count);
   out.cut_ptr.push_back(cut_at + x.blocks.num_cuts);
-  at_ = {out.walk_node.data() + walk_at,           out.walk_edge.data() + walk_at,
-         out.walk_other.data() + walk_at,          out.walk_kappa.data() + walk_at,
-         out.walk_pos.data() + walk_at,            out.walk_spqr.data() + walk_at,
-         out.node_spqr_node.data() + node_spqr_at, out.node_spqr_spqr.data() + node_spqr_at,
-         out.node_block_node.data() + node_block_at, out.node_block_block.data() + node_block_at};
+  at_ = {out.walk_node.data() + walk_at,
+         out.walk_edge.data() + walk_at,
+         out.walk_other.data() + walk_at,
+         out.walk_kappa.data() + walk_at,
+         out.walk_pos.data() + walk_at,
+         out.walk_spqr.data() + walk_at,
+         out.node_spqr_node.data() + node_spqr_at,
+         out.node_spqr_spqr.data() + node_spqr_at,
+         out.node_block_node.data() + node_block_at,
+         out.node_block_block.data() + node_block_at};
 }
 
 void Emitter::order_components(const Context& x) {
@@ -223,15 +228,9 @@ void Emitter::emit_walk(const Context& x, i32 c) {
   const bool root = node.parent < 0;
   const i32 dart = root ? walks.start[c].dart : 2 * node.up + side_[c];
   switch (node.type) {
-    case kS:
-      emit_cycle(x, c, dart);
-      break;
-    case kP:
-      emit_bond(x, c, dart);
-      break;
-    case kQ:
-      emit_edge(x, c, dart);
-      break;
+    case kS: emit_cycle(x, c, dart); break;
+    case kP: emit_bond(x, c, dart); break;
+    case kQ: emit_edge(x, c, dart); break;
     default: {
       const bool mirror = root ? walks.start[c].mirror : node.mirror[side_[c]] != 0;
       const Rigid skeleton = walks.rigid(x.blocks, x.spqr, x.rotations, c);

@@ -8,15 +8,13 @@ namespace {
 
 /// Copies the rows of each chunk from the other workers' columns behind those of the first, and their offsets, shifted.
 template <class T>
-void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const Spread& spread, Array<i64> Packed::*ptr,
+void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const Spread& spread, Array<i64> Packed::* ptr,
                 std::span<Array<T> Packed::* const> columns) {
   const bool present = std::any_of(parts.begin(), parts.end(), [&](Packed& p) { return !(p.*ptr).empty(); });
   if (!present) return;
   Packed& whole = parts[0];
   const auto first_row = [&](const Chunk& c) { return (parts[c.worker].*ptr)[c.local_graph]; };
-  const auto last_row = [&](const Chunk& c) {
-    return (parts[c.worker].*ptr)[c.local_graph + c.last_graph - c.first_graph];
-  };
+  const auto last_row = [&](const Chunk& c) { return (parts[c.worker].*ptr)[c.local_graph + c.last_graph - c.first_graph]; };
   std::vector<i64> start(chunks.size() + 1, 0);
   for (std::size_t k = 0; k < chunks.size(); ++k) start[k + 1] = start[k] + last_row(chunks[k]) - first_row(chunks[k]);
   (whole.*ptr).resize(static_cast<std::size_t>(chunks.back().last_graph) + 1);
@@ -39,7 +37,7 @@ void join_table(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, co
 void join(std::vector<Packed>& parts, const std::vector<Chunk>& chunks, const i64* node_ptr, const Spread& spread) {
   if (parts.size() == 1) return;
   for (const auto& table : Packed::tables()) join_table<i32>(parts, chunks, spread, table.ptr, table.columns);
-  constexpr Array<u8> Packed::*kCode[] = {&Packed::code};
+  constexpr Array<u8> Packed::* kCode[] = {&Packed::code};
   join_table<u8>(parts, chunks, spread, &Packed::code_ptr, kCode);
   for (const auto column : Packed::columns(Table::node)) {
     const bool present = std::any_of(parts.begin(), parts.end(), [&](Packed& p) { return !(p.*column).empty(); });

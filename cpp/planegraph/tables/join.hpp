@@ -11,8 +11,8 @@ namespace planegraph {
 struct Chunk {
   i64 first_graph, last_graph;  // in the batch
   int worker = 0;
-  i64 local_graph = 0;          // number of graphs that the worker had written before
-  i64 local_node = 0;           // number of nodes in these
+  i64 local_graph = 0;  // number of graphs that the worker had written before
+  i64 local_node = 0;   // number of nodes in these
 };
 
 /// Runs job(0 .. count), in any order.

@@ -27,7 +27,7 @@ struct Packed {
 
   /// A table with offsets of its own.
   struct WithOffsets {
-    Array<i64> Packed::*ptr;
+    Array<i64> Packed::* ptr;
     std::span<Array<i32> Packed::* const> columns;
   };
   /// All of these but the codes, whose rows are bytes.
@@ -38,7 +38,8 @@ struct Packed {
   static void for_each(Given& packed, Visit&& visit) {
 #define PLANEGRAPH_OFFSETS(table, core, ...) PLANEGRAPH_IF_##core(visit(#table "_ptr", packed.table##_ptr);)
 #define PLANEGRAPH_COLUMN(name, table, width, of, none, core, ...) PLANEGRAPH_IF_##core(visit(#name, packed.name);)
-#define PLANEGRAPH_BYTES(table, core, ...) PLANEGRAPH_IF_##core(visit(#table "_ptr", packed.table##_ptr); visit(#table, packed.table);)
+#define PLANEGRAPH_BYTES(table, core, ...) \
+  PLANEGRAPH_IF_##core(visit(#table "_ptr", packed.table##_ptr); visit(#table, packed.table);)
     PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_BYTES)
 #undef PLANEGRAPH_BYTES
 #undef PLANEGRAPH_COLUMN
@@ -57,7 +58,7 @@ namespace detail {
 
 // the columns of Packed and the table of each; those of one table stand together
 #define PLANEGRAPH_COLUMN(name, table, width, of, none, core, ...) PLANEGRAPH_IF_##core(&Packed::name, )
-inline constexpr Array<i32> Packed::*kPackedColumns[] = {
+inline constexpr Array<i32> Packed::* kPackedColumns[] = {
     PLANEGRAPH_SCHEMA(PLANEGRAPH_NO_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)};
 #undef PLANEGRAPH_COLUMN
 #define PLANEGRAPH_COLUMN(name, table, width, of, none, core, ...) PLANEGRAPH_IF_##core(Table::table, )

@@ -1,8 +1,8 @@
 // All steps of docs/design.md for one graph after the other, with working memory that is reused.
 #pragma once
 
-#include "planegraph/tables/batch.hpp"
 #include "planegraph/canon/code.hpp"
+#include "planegraph/tables/batch.hpp"
 #include "planegraph/tables/emit.hpp"
 
 namespace planegraph {

@@ -58,8 +58,8 @@ class Returns {
   }
 
   std::vector<i32> ptr_, neighbour_, free_;
-  std::vector<i64> here_, next_;       // next_ is 0 between steps
-  std::vector<i32> reached_, ahead_;   // the nodes where here_, and in a step next_, is not 0
+  std::vector<i64> here_, next_;      // next_ is 0 between steps
+  std::vector<i32> reached_, ahead_;  // the nodes where here_, and in a step next_, is not 0
 };
 
 void check_offsets(const char* name, std::span<const i64> ptr, i64 rows) {
