@@ -1,7 +1,7 @@
 """Collation: graph ids become the index buffer of a batch and its features, each by one call of the core.
 
-The core gathers, shifts, sorts and transposes without the GIL (cpp/planegraph/collate/collate.hpp); here its results get their memory, pinned
-if wanted, and their layout. Nothing per graph in Python; linear in the size of the batch.
+The core gathers, shifts, sorts and transposes without the GIL (cpp/planegraph/collate/collate.hpp); here its results get their memory,
+pinned if wanted, and their layout. Nothing per graph in Python; linear in the size of the batch.
 """
 
 from __future__ import annotations
