@@ -29,19 +29,15 @@ struct Column {
   Table of;
   bool none;
 };
-#define PLANEGRAPH_YES_yes true
-#define PLANEGRAPH_YES_no false
 #define PLANEGRAPH_OFFSETS(table, core, file, batch) \
   PLANEGRAPH_IF_##batch({&TablesView::table##_ptr, Table::table, #table "_ptr"}, )
 #define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch) \
   PLANEGRAPH_IF_##batch(                                                   \
-      {&TablesView::name, &Gathered::name, #name, Table::table, #table, width, Table::of, PLANEGRAPH_YES_##none}, )
+      {&TablesView::name, &Gathered::name, #name, Table::table, #table, width, Table::of, PLANEGRAPH_BOOL_##none}, )
 constexpr Offsets kOffsets[] = {PLANEGRAPH_SCHEMA(PLANEGRAPH_OFFSETS, PLANEGRAPH_NO_COLUMN, PLANEGRAPH_NO_BYTES)};
 constexpr Column kColumns[] = {PLANEGRAPH_SCHEMA(PLANEGRAPH_NO_OFFSETS, PLANEGRAPH_COLUMN, PLANEGRAPH_NO_BYTES)};
 #undef PLANEGRAPH_COLUMN
 #undef PLANEGRAPH_OFFSETS
-#undef PLANEGRAPH_YES_no
-#undef PLANEGRAPH_YES_yes
 
 /// The rows of each table, of its shortest column; that of the nodes has none that would tell.
 PerTable<i64> table_rows(const TablesView& t) {

@@ -19,7 +19,7 @@
 
 #include <array>
 
-#include "planegraph/graph/types.hpp"
+#include "planegraph/tables/schema.hpp"
 
 // X(space, unit); the first space of each unit comes in the order of `counts`
 #define PLANEGRAPH_SPACES(X) \
@@ -126,14 +126,10 @@ struct Section {
   }
 };
 inline constexpr Section kSections[] = {
-#define PLANEGRAPH_ONLY_yes true
-#define PLANEGRAPH_ONLY_no false
 #define PLANEGRAPH_SECTION(name, space, content, target, rows) \
-  {#name, Space::space, Content::content, #content, Space::target, PLANEGRAPH_ONLY_##rows},
+  {#name, Space::space, Content::content, #content, Space::target, PLANEGRAPH_BOOL_##rows},
     PLANEGRAPH_SECTIONS(PLANEGRAPH_SECTION)
 #undef PLANEGRAPH_SECTION
-#undef PLANEGRAPH_ONLY_no
-#undef PLANEGRAPH_ONLY_yes
 };
 
 }  // namespace planegraph

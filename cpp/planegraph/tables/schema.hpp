@@ -71,9 +71,11 @@
   BYTES(code,                                       yes, no,  no)
 // clang-format on
 
-/// PLANEGRAPH_IF_##flag(what) is `what` if the flag is yes, and nothing otherwise.
+/// PLANEGRAPH_IF_##flag(what) is `what` if the flag is yes, and nothing otherwise; PLANEGRAPH_BOOL_##flag is true or false.
 #define PLANEGRAPH_IF_yes(...) __VA_ARGS__
 #define PLANEGRAPH_IF_no(...)
+#define PLANEGRAPH_BOOL_yes true
+#define PLANEGRAPH_BOOL_no false
 #define PLANEGRAPH_NO_OFFSETS(...)
 #define PLANEGRAPH_NO_COLUMN(...)
 #define PLANEGRAPH_NO_BYTES(...)
@@ -106,13 +108,11 @@ struct ArrayInfo {
 
 // clang-format off
 inline constexpr ArrayInfo kSchema[] = {
-#define PLANEGRAPH_YES_yes true
-#define PLANEGRAPH_YES_no false
-#define PLANEGRAPH_PLACES(core, file, batch) PLANEGRAPH_YES_##core, PLANEGRAPH_YES_##file, PLANEGRAPH_YES_##batch
+#define PLANEGRAPH_PLACES(core, file, batch) PLANEGRAPH_BOOL_##core, PLANEGRAPH_BOOL_##file, PLANEGRAPH_BOOL_##batch
 #define PLANEGRAPH_OFFSETS(table, core, file, batch) \
   {#table "_ptr", #table, ArrayInfo::kOffsets, 1, nullptr, false, PLANEGRAPH_PLACES(core, file, batch)},
-#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch)                                       \
-  {#name, #table, ArrayInfo::kIntegers, width, Table::of == Table::plain ? nullptr : #of, PLANEGRAPH_YES_##none, \
+#define PLANEGRAPH_COLUMN(name, table, width, of, none, core, file, batch)                                        \
+  {#name, #table, ArrayInfo::kIntegers, width, Table::of == Table::plain ? nullptr : #of, PLANEGRAPH_BOOL_##none, \
    PLANEGRAPH_PLACES(core, file, batch)},
 #define PLANEGRAPH_BYTES(table, core, file, batch) \
   PLANEGRAPH_OFFSETS(table, core, file, batch)     \
@@ -122,8 +122,6 @@ inline constexpr ArrayInfo kSchema[] = {
 #undef PLANEGRAPH_COLUMN
 #undef PLANEGRAPH_OFFSETS
 #undef PLANEGRAPH_PLACES
-#undef PLANEGRAPH_YES_no
-#undef PLANEGRAPH_YES_yes
 };
 // clang-format on
 

@@ -1,8 +1,8 @@
 """A dataset that lives on a device and is collated there: a batch needs nothing from the host but the ids of its graphs.
 
 The batches are bit for bit those of the core (cpp/planegraph/collate/collate.hpp), for one trial or a stack of trials. All shapes are
-those of the capacity and nothing is read back, so that collation can be captured together with the step that reads the batch. Whether a batch fits is
-asked on the host, before. runs.py says how a batch is made of its graphs; prepare.py makes the tables, once.
+those of the capacity and nothing is read back, so that collation can be captured together with the step that reads the batch. Whether a
+batch fits is asked on the host, before. runs.py says how a batch is made of its graphs; prepare.py makes the tables, once.
 """
 
 from __future__ import annotations
