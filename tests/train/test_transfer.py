@@ -15,13 +15,12 @@ from planegraph.cli import main
 from planegraph.errors import FormatError
 from planegraph.io.checksums import json_text
 from planegraph.predict import Predictor
-from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint
 from planegraph.runs.finished import read_run, read_schema
 from planegraph.runs.models import copy_weights, make_models
 from planegraph.runs.trials import trials_of
 from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train import load_settings
-from planegraph.train.loop import CHECKPOINT
 from planegraph.train.transfer import Start
 
 from .tasks import regression, small, stopped_at

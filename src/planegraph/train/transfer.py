@@ -19,12 +19,12 @@ from typing import Any, Self
 
 from ..errors import FormatError
 from ..nn import GraphModel
+from ..runs.checkpoint import CHECKPOINT
 from ..runs.errors import SettingsError
 from ..runs.finished import read_run, read_schema
 from ..runs.models import copy_weights
 from ..runs.settings import FROM_TASK, RunSettings, flat, load_run_settings
 from ..tasks.molecules.task import MoleculeSchema
-from .loop import CHECKPOINT
 
 _ALL, _BUT_LAST = "all weights", "all weights but the last map of the readout"
 
