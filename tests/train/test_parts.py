@@ -11,7 +11,7 @@ import torch
 
 from planegraph.errors import PlanegraphError
 from planegraph.runs.models import make_models
-from planegraph.runs.schedules import Cosine, Plateau, Step
+from planegraph.runs.schedules import Cosine, Plateau, StepDecay
 from planegraph.runs.settings import RunSettings, TrainSettings
 from planegraph.runs.trials import stacks_of, trials_of
 from planegraph.tasks.losses import graph_losses, step_loss
@@ -51,7 +51,7 @@ def test_a_plateau_waits_one_validation_less_than_that_of_pytorch(patience):
 
 
 def test_step_and_cosine():
-    assert Step(gamma=0.7, every=25).rates(1.0, {}, 50, 100, 1) == [pytest.approx(0.49)]
+    assert StepDecay(gamma=0.7, every=25).rates(1.0, {}, 50, 100, 1) == [pytest.approx(0.49)]
     rates = [r for e in range(10) for r in Cosine(warmup=2, min_lr=0.1).rates(1.0, {}, e, 10, 5)]
     assert rates[:10] == pytest.approx(np.arange(1, 11) / 10)
     assert all(a > b for a, b in pairwise(rates[10:]))
