@@ -70,7 +70,7 @@ def test_adam_is_torchs(optimizer, decay, clip):
         batch = task.dataset[np.arange(6) + k]
         batch.attrs["weight"] = torch.ones(6)
         step.adam.rate.fill_(0.01)
-        step(batch)
+        step.train([batch])
         theirs.zero_grad()
         graph_losses(task, other(batch), batch.y).mean().backward()
         if clip is not None:
@@ -126,7 +126,7 @@ def test_statistics_of_norms_are_averaged_with_the_weights_they_belong_to():
     for k in range(12):
         batch = task.dataset[np.arange(6) + k % 3]
         batch.attrs["weight"] = torch.ones(6)
-        step(batch)
+        step.train([batch])
         decay = min(0.9, (2 + k) / (11 + k))
         for name, value in step.model.state_dict().items():
             expected[name] = decay * expected[name] + (1 - decay) * value

@@ -104,11 +104,11 @@ def test_a_step_waits_for_nothing(model_class):
     task, settings = regression(edges=model_class == "GINE"), small(model_class=model_class, **OPTIONS)
     made = stack.Stack(task, settings, trials_of(task, settings.train), torch.device("cuda"), World())
     batch = join(next(made.batches.training(0)), torch.device("cuda"))
-    made.step(batch)
+    TrainingStep.train(made.step, [batch])
     torch.cuda.synchronize()
     torch.cuda.set_sync_debug_mode("error")
     try:
-        made.step(batch)
+        TrainingStep.train(made.step, [batch])
     finally:
         torch.cuda.set_sync_debug_mode("default")
     made.batches.close()

@@ -125,7 +125,7 @@ def test_training_steps(monkeypatch, clip):
         batch = task.dataset[np.arange(6) + k].to(DEVICE)
         batch.attrs["weight"] = torch.ones(6, device=DEVICE)
         for step in steps:
-            step(batch)
+            step.train([batch])
     expected, found = (step.tensors() for step in steps)
     assert found.keys() == expected.keys()
     for name, value in expected.items():

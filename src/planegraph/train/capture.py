@@ -40,8 +40,13 @@ class CapturedStep(TrainingStep):
         layout = graphs.layout if by_ids else graphs[0].layout
         if layout not in self.steps:
             static = graphs.to(self.device) if by_ids else join(graphs, self.device)
-            run = self if self.world.size == 1 else self.differentiate
-            graph, _ = self._captured(lambda: run(static.batch() if by_ids else static))
+
+            def run() -> None:
+                self.differentiate(static.batch() if by_ids else static)
+                if self.world.size == 1:
+                    self.apply()
+
+            graph, _ = self._captured(run)
             self.steps[layout] = static, graph
         else:
             static, graph = self.steps[layout]

@@ -16,9 +16,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..errors import FormatError, MissingDependencyError
+from ..errors import MissingDependencyError
 from ..io.atomic import naming_file, replace_files
 from ..io.checksums import json_text, read_json
+from ..runs.errors import damage_named
 from ..runs.log import FIELDS, LogRecord
 from ..runs.settings import flat
 from ..runs.trials import trial_name
@@ -211,15 +212,11 @@ def _figures(result: Mapping[str, Any]) -> dict[str, float]:
 
 def _read_state(path: Path) -> dict[str, Any]:
     """What an earlier process wrote; empty if there was none."""
-    try:
+    if not path.exists():
+        return {}
+    with damage_named(path, advice=_NEW_RUN):
         found = read_json(path, _NEW_RUN)
         return {"id": str(found["id"]), "epochs": {str(trial): int(epoch) for trial, epoch in found["epochs"].items()}}
-    except FileNotFoundError:
-        return {}
-    except FormatError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}. {_NEW_RUN}") from None
 
 
 def _needed(module: str, install: str) -> Any:

@@ -37,7 +37,7 @@ _ALIGN = 64  # elements; kernels read aligned weights faster
 
 
 class TrainingStep:
-    """The model of a stack with its optimizer; called, it trains on one batch at the rates ``adam.rate``.
+    """The model of a stack with its optimizer.
 
     Args:
         model: of one trial, or a stack with as many replicas as there are trials. Its parameters become views of ``adam.weights``.
@@ -68,11 +68,8 @@ class TrainingStep:
         self.bad_step = weights.new_full((self.trials,), -1.0)
 
     def train(self, graphs: StepGraphs) -> None:
-        """One step on the graphs of all trials."""
-        self(join(graphs, self.device))
-
-    def __call__(self, batch: PlanarBatch) -> None:
-        self.differentiate(batch)
+        """One step on the graphs of all trials, at the rates ``adam.rate``."""
+        self.differentiate(join(graphs, self.device))
         self.world.all_reduce(self.sums)
         self.apply()
 
