@@ -14,10 +14,9 @@ from planegraph.runs.trials import trials_of
 from planegraph.tasks import Task
 from planegraph.train import RunSettings
 from planegraph.train.batches import Batches
-from planegraph.train.distributed import World
-from planegraph.train.group import Group
+from planegraph.train.environment import StopSignal, World
 from planegraph.train.loop import end_epoch, train_epoch
-from planegraph.train.signals import StopWish
+from planegraph.train.stack import Stack
 
 
 @dataclass
@@ -39,9 +38,9 @@ class Epochs:
 
     def __init__(self, task: Task, settings: RunSettings) -> None:
         trials = trials_of(task, settings.train)[:1]
-        self.group = Group(task, settings, trials, torch.device("cpu"), World())
-        self.group.batches = self.batches = _Timed(self.group.batches)
-        self.epoch, self.wish = 0, StopWish()
+        self.stack = Stack(task, settings, trials, torch.device("cpu"), World())
+        self.stack.batches = self.batches = _Timed(self.stack.batches)
+        self.stop = StopSignal()
 
     def __call__(self, threads: int) -> Epoch:
         """Trains with so many threads; the loader's is one more."""
@@ -49,17 +48,16 @@ class Epochs:
         torch.set_num_threads(threads)
         try:
             wall, cpu = time.perf_counter(), time.process_time()
-            train_epoch(self.group, self.epoch, self.wish)
-            end_epoch(self.group, self.epoch)
+            train_epoch(self.stack, self.stop)
+            end_epoch(self.stack)
             wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
         finally:
             torch.set_num_threads(before)
-        self.epoch += 1
         return Epoch(wall, cpu, self.batches.waited, self.batches.collated)
 
 
 class _Timed:
-    """A group's batches; clocks run while the caller waits for the next step, and while a batch is collated."""
+    """A stack's batches; clocks run while the caller waits for the next step, and while a batch is collated."""
 
     def __init__(self, batches: Batches) -> None:
         self.batches, self.waited, self.collated = batches, 0.0, 0.0
@@ -70,7 +68,7 @@ class _Timed:
         return getattr(self.batches, name)
 
     def training(self, epoch: int, first_step: int = 0) -> Iterator[list[PlanarBatch]]:
-        """Those of the group."""
+        """Those of the stack."""
         steps = self.batches.training(epoch, first_step)
         while True:
             start = time.perf_counter()

@@ -26,10 +26,9 @@ import torch
 from planegraph.nn import PlanEConfig
 from planegraph.runs.settings import RunSettings
 from planegraph.runs.trials import trials_of
-from planegraph.train.distributed import World
-from planegraph.train.group import Group
+from planegraph.train.environment import StopSignal, World
 from planegraph.train.loop import end_epoch, train_epoch
-from planegraph.train.signals import StopWish
+from planegraph.train.stack import Stack
 from planegraph.train.tasks import task_of
 
 ROWS: dict[str, dict[str, Any]] = {
@@ -71,42 +70,42 @@ def measure(row: dict[str, Any], epochs: int, profiled: int, precision: str) -> 
     settings = settings_of(row)
     torch.set_float32_matmul_precision(precision)
     task = task_of(settings)
-    group = Group(task, settings, trials_of(task, settings.train), torch.device("cuda"), World())
-    wish, found = StopWish(), []
-    for epoch in range(epochs + 1):
+    stack = Stack(task, settings, trials_of(task, settings.train), torch.device("cuda"), World())
+    stop, found = StopSignal(), []
+    for _ in range(epochs + 1):
         torch.cuda.synchronize()
         start = time.perf_counter()
-        train_epoch(group, epoch, wish)
+        train_epoch(stack, stop)
         torch.cuda.synchronize()
-        found.append((time.perf_counter() - start) / group.batches.steps * 1e3)
-        end_epoch(group, epoch)
+        found.append((time.perf_counter() - start) / stack.batches.steps * 1e3)
+        end_epoch(stack)
     result = {
         "ms": statistics.median(found[1:]),
         "longest": max(found[1:]),
         "first epoch": found[0],
-        "steps": group.batches.steps,
-        "captures": len(group.runner.steps),
-        "parameters": sum(p.numel() for p in group.model.parameters()) // len(group.trials),
+        "steps": stack.batches.steps,
+        "captures": len(stack.step.steps),
+        "parameters": sum(p.numel() for p in stack.model.parameters()) // len(stack.trials),
         "memory": torch.cuda.max_memory_allocated() / 2**30,
     }
     if profiled:
-        result["kernels"] = kernels(group, epochs + 1, profiled)
+        result["kernels"] = kernels(stack, profiled)
     return result
 
 
-def kernels(group: Group, epoch: int, steps: int) -> dict[str, Any]:
+def kernels(stack: Stack, steps: int) -> dict[str, Any]:
     """How many kernels a step has and how long they take together, and by name."""
     from torch.profiler import ProfilerActivity, profile
 
-    batches = group.batches.training(epoch)
-    group.model.train()
+    batches = stack.batches.training(stack.epoch)
+    stack.model.train()
     for _ in range(3):
-        group.runner.train(next(batches))
+        stack.step.train(next(batches))
     torch.cuda.synchronize()
     with profile(activities=[ProfilerActivity.CUDA]) as profiler:
         start = time.perf_counter()
         for _ in range(steps):
-            group.runner.train(next(batches))
+            stack.step.train(next(batches))
         torch.cuda.synchronize()
         wall = (time.perf_counter() - start) / steps * 1e3
     counts, micros = Counter(), Counter()

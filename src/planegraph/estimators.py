@@ -30,7 +30,7 @@ from .tasks.sources import make_task
 from .tasks.task import Task
 from .tasks.weights import bad_weight
 from .train import RunSettings, train
-from .train.distributed import chosen_device
+from .train.environment import resolve_device
 from .train.metrics import probabilities
 from .train.tasks import epochs_for, graph_scale
 
@@ -175,7 +175,7 @@ class PlanEEstimator(BaseEstimator):
     def _outputs(self, X: Any) -> np.ndarray:
         """(n, outputs) float64: the mean over the models of values or probabilities."""
         check_is_fitted(self, "models_")
-        graphs, device = _as_list(X), chosen_device(self.device)
+        graphs, device = _as_list(X), resolve_device(self.device)
         dataset = self._pack(graphs)
         each = torch.stack([model_outputs(model.to(device), dataset, device) for model in self.models_]).double()
         return probabilities(self.task_kind_, each).mean(0).numpy()

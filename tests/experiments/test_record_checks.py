@@ -13,7 +13,7 @@ from train.tasks import regression, small
 
 from planegraph.experiments.checks import last_rates, rounding, tied_pairs
 from planegraph.experiments.records import RecordError, checked_record, read_record, read_records, write_record
-from planegraph.runs.schedules import Constant, Cosine, Step
+from planegraph.runs.schedules import Constant, Cosine, StepDecay
 from planegraph.tasks.metrics import rocauc
 from planegraph.train import TrainSettings, train
 
@@ -285,7 +285,7 @@ def test_the_rates_of_a_plateau_are_not_checked(scheduled, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "schedule", [Constant(), Step(0.5, 3), *(Cosine(w, m) for w in (0, 1, 2.5, 6.5, 7, 9) for m in (0.0, 1e-4))]
+    "schedule", [Constant(), StepDecay(0.5, 3), *(Cosine(w, m) for w in (0, 1, 2.5, 6.5, 7, 9) for m in (0.0, 1e-4))]
 )
 def test_last_rates(schedule):
     settings = TrainSettings(epochs=7, lr=1e-3, schedule=schedule)

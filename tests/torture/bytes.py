@@ -37,12 +37,12 @@ from planegraph.io.checksums import SEAL, UNSEALED, sealed_file
 from planegraph.nn import BasePlanE
 from planegraph.predict import Predictor
 from planegraph.report import write_report
+from planegraph.runs.checkpoint import CHECKPOINT
 from planegraph.runs.errors import Stopped
 from planegraph.runs.folder import Predictions, read_run
 from planegraph.runs.log import FIELDS, read_log
 from planegraph.runs.settings import load_run_settings
 from planegraph.train import train
-from planegraph.train.loop import CHECKPOINT
 
 from .bounds import bounded
 from .damage import damaged, flip, hostile, number, replace, swap, zero

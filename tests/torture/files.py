@@ -32,10 +32,9 @@ from planegraph.data import PackedDataset
 from planegraph.errors import PlanegraphError
 from planegraph.io.checksums import json_text, sealed_text
 from planegraph.nn import BasePlanE
-from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint
 from planegraph.runs.folder import read_run
 from planegraph.train import load_settings
-from planegraph.train.loop import CHECKPOINT
 
 from .bounds import bounded
 from .damage import NAMES, hostile

@@ -27,9 +27,10 @@ from planegraph.cli import main
 from planegraph.data import PackedDataset
 from planegraph.nn import BasePlanE
 from planegraph.report import write_report
+from planegraph.runs.checkpoint import CHECKPOINT
 from planegraph.runs.lock import LOCK
-from planegraph.train import step, sweep, train
-from planegraph.train.loop import CHECKPOINT
+from planegraph.train import sweep, train
+from planegraph.train.step import TrainingStep
 
 from .children import SECONDS, Action, Child
 from .sound import kept_folder, train_command, write_table
@@ -103,13 +104,13 @@ def _sound() -> Path:
 
 
 def _train(out: Path, resume: bool = False, slow: float = 0.0) -> None:
-    remember = step._remember
+    apply = TrainingStep.apply
 
-    def slowly(*args: object) -> None:
-        remember(*args)
+    def slowly(step: TrainingStep) -> None:
+        apply(step)
         time.sleep(slow)
 
-    step._remember = slowly
+    TrainingStep.apply = slowly
     train(regression(), small(epochs=6), out, resume=resume, device="cpu", report=False)
 
 

@@ -12,12 +12,12 @@ import numpy as np
 import torch
 
 from planegraph.nn.dropout import Dropout
+from planegraph.runs.checkpoint import CHECKPOINT
 from planegraph.runs.trials import trials_of
 from planegraph.train import train
-from planegraph.train.distributed import joined
-from planegraph.train.group import Group
-from planegraph.train.loop import CHECKPOINT, end_epoch, train_epoch
-from planegraph.train.signals import StopWish
+from planegraph.train.environment import StopSignal, joined
+from planegraph.train.loop import end_epoch, train_epoch
+from planegraph.train.stack import Stack
 
 from .tasks import regression, small
 
@@ -32,14 +32,16 @@ def statistics(folder: Path) -> None:
     cpu, task = torch.device("cpu"), regression(GRAPHS)
     options = settings(5, ema=0.9).with_overrides(["model.norm=batch"])
     with joined(cpu) as world:
-        group = Group(task, options, trials_of(task, options.train), cpu, world)
-        with StopWish() as wish:
-            for epoch in range(2):
-                train_epoch(group, epoch, wish)
-                end_epoch(group, epoch)
-        state = group.state
-        np.savez(folder / f"{world.rank}.npz", running=state.running, average=state.average, running_average=state.running_average)
-        group.batches.close()
+        stack = Stack(task, options, trials_of(task, options.train), cpu, world)
+        with StopSignal() as stop:
+            for _ in range(2):
+                train_epoch(stack, stop)
+                end_epoch(stack)
+        step = stack.step
+        np.savez(
+            folder / f"{world.rank}.npz", running=step.running, average=step.adam.average, running_average=step.running_average
+        )
+        stack.batches.close()
     names = [path.read_text().strip() for path in Path("/proc/self/task").glob("*/comm")]
     (folder / f"{world.rank}.threads").write_text("\n".join(names))
 
@@ -48,19 +50,19 @@ def dropout(folder: Path, resumed: bool) -> None:
     cpu, task = torch.device("cpu"), regression(GRAPHS)
     options = settings(5).with_overrides(["model.dropout=0.3"])
     with joined(cpu) as world:
-        group = Group(task, options, trials_of(task, options.train), cpu, world)
+        stack = Stack(task, options, trials_of(task, options.train), cpu, world)
         if resumed:
-            group.load(folder / CHECKPOINT)
+            stack.load(folder / CHECKPOINT)
         else:
-            with StopWish() as wish:
-                train_epoch(group, 0, wish)
-            end_epoch(group, 0)
-            group.save(folder / CHECKPOINT)
-        weights = group.state.weights.clone()
-        drops = [part for part in group.model.train().modules() if isinstance(part, Dropout)]
+            with StopSignal() as stop:
+                train_epoch(stack, stop)
+            end_epoch(stack)
+            stack.save(folder / CHECKPOINT)
+        weights = stack.step.adam.weights.clone()
+        drops = [part for part in stack.model.train().modules() if isinstance(part, Dropout)]
         masks = {f"mask{k}": drop(torch.ones(2, 40, 8)) for k, drop in enumerate(drops)}
         np.savez(folder / f"{'resumed' if resumed else 'trained'}{world.rank}.npz", weights=weights, **masks)
-        group.batches.close()
+        stack.batches.close()
 
 
 if __name__ == "__main__":

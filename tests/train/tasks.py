@@ -14,7 +14,8 @@ import planegraph as pg
 from planegraph.data import PackedDataset
 from planegraph.graphs.formats.graph6 import from_graph6
 from planegraph.tasks.task import Task
-from planegraph.train import RunSettings, step
+from planegraph.train import RunSettings
+from planegraph.train.step import TrainingStep
 
 torch.set_num_threads(1)  # other threads of small products only wait for each other
 
@@ -57,15 +58,15 @@ def small(task: str = "counting", model_class: str = "BasePlanE", **train) -> Ru
     return settings.from_dict(settings.to_dict() | {"train": settings.to_dict()["train"] | values})
 
 
-def stopped_at(count: int, run: Callable[[], object], group: int = 0) -> None:
-    """Runs with a SIGTERM in the step of this number of a group."""
-    remember, groups = step._remember, itertools.count()
+def stopped_at(count: int, run: Callable[[], object], stack: int = 0) -> None:
+    """Runs with a SIGTERM in the step of this number of a stack."""
+    apply, stacks = TrainingStep.apply, itertools.count()
 
-    def signalled(state, *sums):
-        remember(state, *sums)
-        if state.count.item() == count and next(groups) == group:
+    def signalled(step):
+        apply(step)
+        if step.adam.count.item() == count and next(stacks) == stack:
             signal.raise_signal(signal.SIGTERM)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(step, "_remember", signalled)
+        patch.setattr(TrainingStep, "apply", signalled)
         run()

@@ -73,7 +73,7 @@ def test_groups_targets_and_resumed_runs(tmp_path):
         return train(task, settings, tmp_path, callbacks=[told], device="cpu", **options)
 
     with pytest.raises(Stopped):
-        stopped_at(5, lambda: run(first), group=1)
+        stopped_at(5, lambda: run(first), stack=1)
     assert first.names == ["on_start", *["on_epoch"] * 4, "close"]  # three of a; the second of b was not finished
     result = run(second, resume=True)
     records = second.calls[0][1].records

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from planegraph.train import RunInfo
-from planegraph.train.display import Lines, Table
+from planegraph.train.callbacks import Lines, Table
 
 from .tasks import small
 from .test_log import records as logged

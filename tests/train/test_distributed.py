@@ -15,7 +15,7 @@ from planegraph.errors import PlanegraphError
 from planegraph.processes import first_process, process_count, process_rank
 from planegraph.runs.log import read_log
 from planegraph.train import train
-from planegraph.train.distributed import chosen_device, joined
+from planegraph.train.environment import joined, resolve_device
 
 from .ddp_worker import GRAPHS, settings
 from .tasks import regression
@@ -93,15 +93,15 @@ def test_cuda_is_the_gpu_of_the_process(monkeypatch):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     monkeypatch.setattr(torch.cuda, "set_device", current.append)
     monkeypatch.delenv("LOCAL_RANK", raising=False)
-    assert chosen_device("cuda") == torch.device("cuda")
-    assert chosen_device(None) == torch.device("cuda:0")
+    assert resolve_device("cuda") == torch.device("cuda")
+    assert resolve_device(None) == torch.device("cuda:0")
     monkeypatch.setenv("LOCAL_RANK", "1")
     for name in ("cuda", torch.device("cuda"), None):
-        assert chosen_device(name) == torch.device("cuda:1") == current.pop()
-    assert [chosen_device(name) for name in ("cuda:0", "cpu")] == [torch.device("cuda:0"), torch.device("cpu")]
+        assert resolve_device(name) == torch.device("cuda:1") == current.pop()
+    assert [resolve_device(name) for name in ("cuda:0", "cpu")] == [torch.device("cuda:0"), torch.device("cpu")]
     monkeypatch.setenv("LOCAL_RANK", "2")
     with pytest.raises(PlanegraphError, match=r"process 2 of this machine, counted from 0, has no GPU: there are 2"):
-        chosen_device("cuda")
+        resolve_device("cuda")
 
 
 def test_two_processes_are_one_with_the_doubled_batch(tmp_path):

@@ -14,11 +14,11 @@ import pytest
 
 from planegraph.errors import PlanegraphWarning
 from planegraph.runs import lock as lock_module
+from planegraph.runs.checkpoint import CHECKPOINT
 from planegraph.runs.errors import FolderError
 from planegraph.runs.lock import LOCK, FolderLock
 from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train import Callback, molecules, sweep, train
-from planegraph.train.loop import CHECKPOINT
 from planegraph.train.molecules import molecule_settings, train_molecules
 
 from .tasks import regression, small

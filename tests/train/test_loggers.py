@@ -15,7 +15,7 @@ from planegraph.errors import FormatError, MissingDependencyError
 from planegraph.runs.errors import Stopped
 from planegraph.runs.log import read_log
 from planegraph.train import CSVLogger, MLflowLogger, RunInfo, TensorBoardLogger, WandbLogger, train
-from planegraph.train.signals import StopWish
+from planegraph.train.environment import StopSignal
 
 from .tasks import regression, small
 
@@ -24,7 +24,7 @@ def interrupted_and_resumed(folder: Path, settings, make, monkeypatch) -> list[d
     """A run that is stopped after its second epoch, and resumed with another logger; gives the log."""
     asked = iter([False] * 4 + [True] * 100)
     with monkeypatch.context() as patch:
-        patch.setattr(StopWish, "asked", property(lambda self: next(asked), lambda self, value: None), raising=False)
+        patch.setattr(StopSignal, "asked", property(lambda self: next(asked), lambda self, value: None), raising=False)
         with pytest.raises(Stopped):
             train(regression(), settings, folder, callbacks=[make()], device="cpu")
     train(regression(), settings, folder, callbacks=[make()], resume=True, device="cpu")

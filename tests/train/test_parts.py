@@ -11,18 +11,20 @@ import torch
 
 from planegraph.errors import PlanegraphError
 from planegraph.runs.models import make_models
-from planegraph.runs.schedules import Cosine, Plateau, Step
-from planegraph.runs.settings import TrainSettings
-from planegraph.runs.trials import groups_of, trials_of
+from planegraph.runs.schedules import Cosine, Plateau, StepDecay
+from planegraph.runs.settings import RunSettings, TrainSettings
+from planegraph.runs.trials import stacks_of, trials_of
 from planegraph.tasks.losses import graph_losses, step_loss
 from planegraph.tasks.task import Task
 from planegraph.train.batches import Batches
-from planegraph.train.distributed import World
 from planegraph.train.metrics import mae_by_target, metric_of
-from planegraph.train.state import State
 from planegraph.train.step import TrainingStep
 
 from .tasks import cubic, regression, small
+
+
+def make_step(task: Task, settings: RunSettings) -> TrainingStep:
+    return TrainingStep(task, make_models(task, settings, trials_of(task, settings.train)), settings.train)
 
 
 def test_plateau_halves_after_patience_and_stops_at_the_floor():
@@ -49,7 +51,7 @@ def test_a_plateau_waits_one_validation_less_than_that_of_pytorch(patience):
 
 
 def test_step_and_cosine():
-    assert Step(gamma=0.7, every=25).rates(1.0, {}, 50, 100, 1) == [pytest.approx(0.49)]
+    assert StepDecay(gamma=0.7, every=25).rates(1.0, {}, 50, 100, 1) == [pytest.approx(0.49)]
     rates = [r for e in range(10) for r in Cosine(warmup=2, min_lr=0.1).rates(1.0, {}, e, 10, 5)]
     assert rates[:10] == pytest.approx(np.arange(1, 11) / 10)
     assert all(a > b for a, b in pairwise(rates[10:]))
@@ -61,15 +63,14 @@ def test_adam_is_torchs(optimizer, decay, clip):
     task, settings = regression(), small(optimizer=optimizer, weight_decay=decay, clip=clip, precision="float64")
     trial = trials_of(task, settings.train)[0]
     model, other = make_models(task, settings, [trial]), make_models(task, settings, [trial])
-    state = State(model, settings.train)
-    step = TrainingStep(task, state, World())
+    step = TrainingStep(task, model, settings.train)
     cls = torch.optim.Adam if optimizer == "adam" else torch.optim.AdamW
     theirs = cls(other.parameters(), lr=0.01, weight_decay=decay)
     for k in range(5):
         batch = task.dataset[np.arange(6) + k]
         batch.attrs["weight"] = torch.ones(6)
-        state.rate.fill_(0.01)
-        step(batch)
+        step.adam.rate.fill_(0.01)
+        step.train([batch])
         theirs.zero_grad()
         graph_losses(task, other(batch), batch.y).mean().backward()
         if clip is not None:
@@ -83,61 +84,60 @@ def test_adam_is_torchs(optimizer, decay, clip):
 def test_clipping_a_gradient_whose_square_is_no_number(seeds):
     """The step is that of the same gradient at an ordinary size."""
     task, settings = regression(), small(clip=1.0, seeds=seeds)
-    states = [State(make_models(task, settings, trials_of(task, settings.train)), settings.train) for _ in range(2)]
-    gradient = torch.randn_like(states[0].weights)
+    both = [make_step(task, settings).adam for _ in range(2)]
+    gradient = torch.randn_like(both[0].weights)
     assert (1e25 * gradient).square().isinf().any()
-    for state, size in zip(states, (1.0, 1e25), strict=True):
-        state.rate.fill_(0.01)
-        state.update(gradient * size, torch.ones(seeds))
-    assert states[0].weights.isfinite().all()
-    torch.testing.assert_close(states[0].weights, states[1].weights)
+    for adam, size in zip(both, (1.0, 1e25), strict=True):
+        adam.rate.fill_(0.01)
+        adam.step(gradient * size, torch.ones(seeds))
+    assert both[0].weights.isfinite().all()
+    torch.testing.assert_close(both[0].weights, both[1].weights)
 
 
 def test_the_average_follows_the_weights():
     task, settings = regression(), small(ema=0.9)
-    state = State(make_models(task, settings, trials_of(task, settings.train)), settings.train)
-    expected = state.weights.clone()
+    adam = make_step(task, settings).adam
+    expected = adam.weights.clone()
     for k in range(20):
-        state.rate.fill_(0.01)
-        state.update(torch.randn_like(state.weights), torch.ones(1))
+        adam.rate.fill_(0.01)
+        adam.step(torch.randn_like(adam.weights), torch.ones(1))
         decay = min(0.9, (2 + k) / (11 + k))
-        expected = decay * expected + (1 - decay) * state.weights
-    torch.testing.assert_close(state.average, expected)
+        expected = decay * expected + (1 - decay) * adam.weights
+    torch.testing.assert_close(adam.average, expected)
 
 
 @pytest.mark.parametrize("ema", [None, 0.9])
-def test_what_is_chosen_needs_no_gradient(ema):
+def test_what_is_validated_needs_no_gradient(ema):
     """Clones of parameters would hold on to the graph of a step, and a later capture on a GPU fails."""
     task, settings = regression(), small(ema=ema).with_overrides(["model.norm=batch"])
-    model = make_models(task, settings, trials_of(task, settings.train))
-    chosen = State(model, settings.train).chosen()
-    assert set(chosen) == set(model.state_dict())
-    assert not any(value.requires_grad for value in chosen.values())
+    step = make_step(task, settings)
+    validated = step.validated()
+    assert set(validated) == set(step.model.state_dict())
+    assert not any(value.requires_grad for value in validated.values())
 
 
 def test_statistics_of_norms_are_averaged_with_the_weights_they_belong_to():
     """By hand: the average of copies of all weights and statistics is what is validated, and it does not disturb training."""
     task = regression()
     settings = small(ema=0.9).with_overrides(["model.norm=batch"])
-    state = State(make_models(task, settings, trials_of(task, settings.train)), settings.train)
-    state.rate.fill_(0.01)
-    step = TrainingStep(task, state, World())
-    expected = {name: value.clone() for name, value in state.chosen().items()}
+    step = make_step(task, settings)
+    step.adam.rate.fill_(0.01)
+    expected = {name: value.clone() for name, value in step.validated().items()}
     for k in range(12):
         batch = task.dataset[np.arange(6) + k % 3]
         batch.attrs["weight"] = torch.ones(6)
-        step(batch)
+        step.train([batch])
         decay = min(0.9, (2 + k) / (11 + k))
-        for name, value in state.model.state_dict().items():
+        for name, value in step.model.state_dict().items():
             expected[name] = decay * expected[name] + (1 - decay) * value
-    before = {name: value.clone() for name, value in state.model.state_dict().items()}
-    with state.averaged():
-        inside = {name: value.clone() for name, value in state.model.state_dict().items()}
+    before = {name: value.clone() for name, value in step.model.state_dict().items()}
+    with step.averaged():
+        inside = {name: value.clone() for name, value in step.model.state_dict().items()}
     assert any(name.endswith("running_var") for name in expected)
     for name, value in expected.items():
         torch.testing.assert_close(inside[name], value)
-        torch.testing.assert_close(state.chosen()[name], value)
-        assert torch.equal(state.model.state_dict()[name], before[name])
+        torch.testing.assert_close(step.validated()[name], value)
+        assert torch.equal(step.model.state_dict()[name], before[name])
 
 
 @pytest.mark.parametrize("loss", ["l1", "mse", "rmse"])
@@ -171,10 +171,10 @@ def test_trials_and_groups():
     task = regression(folds=3)
     trials = trials_of(task, TrainSettings(seed=5, seeds=2))
     assert [trial.name for trial in trials] == [f"seed{s}-fold{f}" for s in (5, 6) for f in range(3)]
-    assert [len(g) for g in groups_of(trials, 10, True)] == [6]
-    assert len(groups_of(trials, 10, False)) == 6
+    assert [len(g) for g in stacks_of(trials, 10, True)] == [6]
+    assert len(stacks_of(trials, 10, False)) == 6
     uneven = replace(task, folds=[task.folds[0], {**task.folds[1], "train": task.folds[1]["train"][:9]}])
-    assert [len(g) for g in groups_of(trials_of(uneven, TrainSettings()), 8, True)] == [1, 1]
+    assert [len(g) for g in stacks_of(trials_of(uneven, TrainSettings()), 8, True)] == [1, 1]
 
 
 @pytest.mark.parametrize("folds", [0, 2])

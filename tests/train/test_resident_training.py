@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint
 from planegraph.runs.trials import trials_of
 from planegraph.train import batches, train
-from planegraph.train.batches import Batches, join
-from planegraph.train.chosen import Chosen
-from planegraph.train.distributed import World
-from planegraph.train.loop import CHECKPOINT
+from planegraph.train.batches import Batches, GraphIds, join
+from planegraph.train.environment import World
 
 from .tasks import regression, small
 from .test_resume import assert_same
@@ -38,8 +36,8 @@ def host_and_resident(monkeypatch, *args) -> list[Batches]:
 def assert_equal_steps(a: Batches, b: Batches, epoch: int, first: int, device: torch.device) -> int:
     count = 0
     for one, other in zip(a.training(epoch, first), b.training(epoch, first), strict=True):
-        assert isinstance(other, Chosen)
-        assert not isinstance(one, Chosen)
+        assert isinstance(other, GraphIds)
+        assert not isinstance(one, GraphIds)
         one, other = join(one, device), join(other, device)
         assert one.layout == other.layout
         mine, theirs = one._tensors(), other._tensors()

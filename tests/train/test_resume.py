@@ -23,18 +23,17 @@ from planegraph.data.tables import PackedTables
 from planegraph.io.checksums import read_json
 from planegraph.nn import PlanEConfig
 from planegraph.nn.model import tensors_checksum
-from planegraph.runs.checkpoint import load_checkpoint, save_checkpoint
+from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint, save_checkpoint
 from planegraph.runs.errors import DivergedError, SettingsError, Stopped
 from planegraph.runs.folder import read_run
 from planegraph.runs.log import read_log
 from planegraph.runs.provenance import read_sessions
 from planegraph.runs.trials import trials_of
-from planegraph.train import group as group_module
 from planegraph.train import load_settings, loop, train
-from planegraph.train.distributed import World
-from planegraph.train.group import Group
-from planegraph.train.loop import CHECKPOINT, end_epoch, train_epoch
-from planegraph.train.signals import StopWish
+from planegraph.train import stack as stack_module
+from planegraph.train.environment import StopSignal, World
+from planegraph.train.loop import end_epoch, train_epoch
+from planegraph.train.stack import Stack
 
 from .tasks import regression, small, stopped_at
 from .worker import settings
@@ -104,9 +103,9 @@ def test_an_ignored_signal_stays_ignored(number):
     """As in a run that a script starts in the background."""
     before = signal.signal(number, signal.SIG_IGN)
     try:
-        with StopWish() as wish:
+        with StopSignal() as stop:
             signal.raise_signal(number)
-        assert not wish.asked
+        assert not stop.asked
         assert signal.getsignal(number) == signal.SIG_IGN
     finally:
         signal.signal(number, before)
@@ -126,12 +125,12 @@ def test_a_signal_in_mid_epoch(tmp_path):
 def test_training_draws_from_no_generator():
     """So a checkpoint needs no state of one: an epoch with dropout, and its validation, leave it as it was."""
     task, cpu = regression(), torch.device("cpu")
-    group = Group(task, settings(), trials_of(task, settings().train), cpu, World())
+    stack = Stack(task, settings(), trials_of(task, settings().train), cpu, World())
     before = torch.get_rng_state()
-    with StopWish() as wish:
-        assert train_epoch(group, 0, wish)
-    end_epoch(group, 0)
-    group.batches.close()
+    with StopSignal() as stop:
+        assert train_epoch(stack, stop)
+    end_epoch(stack)
+    stack.batches.close()
     assert torch.equal(torch.get_rng_state(), before)
 
 
@@ -220,13 +219,13 @@ def test_a_result_that_was_not_written_is_that_of_the_run(tmp_path, monkeypatch)
     sessions[-1]["machine"] |= {"device": "another GPU", "torch": "1.2.3"}
     (tmp_path / "machine.json").write_text(json.dumps({"sessions": sessions}))
     (tmp_path / "result.json").unlink()
-    make = group_module.make_models
+    make = stack_module.make_models
 
     def slow_set_up(*args):
         time.sleep(1.0)
         return make(*args)
 
-    monkeypatch.setattr(group_module, "make_models", slow_set_up)
+    monkeypatch.setattr(stack_module, "make_models", slow_set_up)
     again = train(task, options, tmp_path, resume=True, device="cpu")
     assert again["trials"] == result["trials"]
     assert (again["device"], again["torch"]) == ("another GPU", "1.2.3")
@@ -234,11 +233,11 @@ def test_a_result_that_was_not_written_is_that_of_the_run(tmp_path, monkeypatch)
     assert read_sessions(tmp_path) == sessions
 
 
-def test_predictions_of_a_finished_group_stay(tmp_path):
-    """Stopped in the second group of two, and resumed: the first group's predictions are there in the end, as those of the second."""
+def test_predictions_of_a_finished_stack_stay(tmp_path):
+    """Stopped in the second stack of two, and resumed: the first stack's predictions are there in the end, as those of the second."""
     task, alone = regression(), small(seeds=2, together=False)
     with pytest.raises(Stopped):
-        stopped_at(5, lambda: train(task, alone, tmp_path, device="cpu"), group=1)
+        stopped_at(5, lambda: train(task, alone, tmp_path, device="cpu"), stack=1)
     assert read_run(tmp_path).tests.keys() == {"seed0"}
     train(task, alone, tmp_path, resume=True, device="cpu")
     assert read_run(tmp_path).tests.keys() == {"seed0", "seed1"}
@@ -260,11 +259,11 @@ def test_settings_are_those_of_the_result(tmp_path):
     assert {r["epoch"] for r in read_log(tmp_path / "log.jsonl")} == {1, 2, 3, 4}
 
 
-@pytest.mark.parametrize("spoil", ["data of a later group", "log of a later group", "machine"])
+@pytest.mark.parametrize("spoil", ["data of a later stack", "log of a later stack", "machine"])
 def test_nothing_is_changed_before_everything_was_checked(tmp_path, spoil):
     task, alone = regression(folds=2), {"together": False}
     train(task, small(**alone), tmp_path, device="cpu")
-    if spoil == "data of a later group":
+    if spoil == "data of a later stack":
         other = {**task.folds[1], "val": task.folds[1]["val"][:-1]}
         task = replace(task, folds=[task.folds[0], other])
     else:
@@ -294,7 +293,7 @@ def test_a_default_that_changed_is_another_setting(tmp_path, monkeypatch):
         train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")
 
 
-def test_several_groups_are_one_session(tmp_path):
+def test_several_stacks_are_one_session(tmp_path):
     settings = small(seeds=3, together=False)
     train(regression(), settings, tmp_path, device="cpu")
     assert (tmp_path / "group2").exists()
@@ -390,7 +389,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_one_bit_of_a_checkpoint(tmp_path, seed):
-    """Whichever of the tensors' bits has changed, also in a later group: nothing is gone on with, and nothing is changed."""
+    """Whichever of the tensors' bits has changed, also in a later stack: nothing is gone on with, and nothing is changed."""
     task, alone = regression(), {"seeds": 2, "together": False}
     train(task, small(epochs=1, **alone), tmp_path, device="cpu")
     path = tmp_path / "group1" / CHECKPOINT
@@ -433,8 +432,8 @@ def test_nan_after_a_checkpoint(tmp_path, monkeypatch):
     """It is told that there is one, whether this process wrote it or an earlier one."""
     task, validate = regression(), loop.validate
 
-    def diverges(group, epoch):
-        return validate(group, epoch) if epoch < 2 else group.diverged(group.trials[0], "the test's loss")
+    def diverges(stack):
+        return validate(stack) if stack.epoch < 2 else stack.diverged(stack.trials[0], "the test's loss")
 
     monkeypatch.setattr(loop, "validate", diverges)
     for resume in (False, True):

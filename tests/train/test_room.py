@@ -12,13 +12,11 @@ from planegraph.data import needs
 from planegraph.data.batch import Collator
 from planegraph.data.layout import Capacity, Layout
 from planegraph.data.needs import Needs
-from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint
 from planegraph.runs.trials import training_order, trials_of
-from planegraph.train import batches, room, train
-from planegraph.train.batches import Batches
-from planegraph.train.distributed import World
-from planegraph.train.loop import CHECKPOINT
-from planegraph.train.room import Room
+from planegraph.train import batches, train
+from planegraph.train.batches import Batches, Room
+from planegraph.train.environment import World
 
 from .tasks import regression, small
 from .test_resume import assert_same
@@ -89,9 +87,9 @@ def test_the_length_of_a_stage(monkeypatch):
     trials, known = trials_of(task, small(seeds=2).train), Needs(task.dataset.tables, 0)
     assert Room(known, trials, 5, 1, None).stage == 64
     assert Room(known, trials, 5, 1, 200).stage == 200
-    monkeypatch.setattr(room, "_GRAPHS", 5 * 48)
+    monkeypatch.setattr(batches, "_GRAPHS", 5 * 48)
     assert Room(known, trials, 5, 1, None).stage == Room(known, trials, 5, 1, 200).stage == 5
-    monkeypatch.setattr(room, "_GRAPHS", 1)
+    monkeypatch.setattr(batches, "_GRAPHS", 1)
     assert Room(known, trials, 5, 1, None).stage == 1
 
 
@@ -105,7 +103,7 @@ def test_targets_share_the_orders_of_their_seeds():
 
 
 def test_longer_and_resumed_in_another_stage(tmp_path, monkeypatch):
-    monkeypatch.setattr(room, "_EPOCHS", 2)
+    monkeypatch.setattr(batches, "_EPOCHS", 2)
     task, settings = regression(60), small(epochs=7, seeds=2, schedule={"kind": "plateau", "patience": 1})
     train(task, settings, tmp_path / "whole", device="cpu")
     for epochs in (1, 3, 4, 7):

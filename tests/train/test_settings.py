@@ -5,7 +5,7 @@ import time
 import pytest
 
 from planegraph.runs.errors import SettingsError
-from planegraph.runs.schedules import Cosine, Plateau, Step
+from planegraph.runs.schedules import Cosine, Plateau, StepDecay
 from planegraph.runs.settings import batch_size_for
 from planegraph.train import RunSettings, TrainSettings, load_settings, save_settings, train
 
@@ -27,7 +27,7 @@ def test_yaml_by_hand_and_overrides(tmp_path):
     assert settings.train.schedule == Cosine(warmup=5)
     changed = settings.with_overrides(["model.hidden=128", "train.schedule=step", "train.lr=5e-4", "train.clip=null"])
     assert changed.model["hidden"] == 128
-    assert changed.train.schedule == Step()
+    assert changed.train.schedule == StepDecay()
     assert changed.train.lr == 0.0005
     assert settings.with_overrides(["train.schedule.warmup=2"]).train.schedule == Cosine(warmup=2)
     other = settings.with_overrides(["train.schedule.kind=plateau", "train.schedule.patience=5"])
@@ -46,7 +46,10 @@ def test_yaml_by_hand_and_overrides(tmp_path):
         ("train.optimizer=sgd", "adam, adamw; found 'sgd'"),
         ("train.schedule=never", "train.schedule must be one of"),
         ("train.schedule={kind: plateau, patience: 0}", "train.schedule.patience"),
-        ("train.schedule={kind: step, patience: 3}", "gamma, every"),
+        (
+            "train.schedule={kind: step, patience: 3}",
+            "no setting train.schedule.patience. Known: train.schedule.gamma, train.schedule.every",
+        ),
         ("train.schedule={kind: [a]}", "train.schedule must be one of"),
         ("train.schedule={kind: plateau, factor: 2}", "train.schedule.factor must be a number, from 0 to 1; found 2"),
         ("train.schedule={kind: cosine, warmup: .inf}", "train.schedule.warmup must be a number, at least 0"),
@@ -61,6 +64,9 @@ def test_yaml_by_hand_and_overrides(tmp_path):
         ("train.lr.x=1", "train.lr has no settings of its own"),
         ("lr", "key.key=value"),
         ("model_class=GAT", "model_class must be one of"),
+        ("train.together=3", "train.together must be true or false; found 3"),
+        ("train.ema=1.5", "train.ema must be a number above 0 and below 1; found 1.5"),
+        ("train.seeds=1001", "train.seeds must be at most 1000; found 1001. Further seeds are another run"),
         ("train=[]", "train must be a table of settings"),
         ("train={seed: 1, seed: 2}", "seed is given twice, again in line 1"),
         ("train.lr=[", r"'train\.lr=\[' is no YAML"),

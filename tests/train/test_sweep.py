@@ -174,7 +174,7 @@ def test_an_interrupted_sweep_is_continued(tmp_path):
     overrides = ("train.lr=1e-2,1e-3,1e-4", "train.epochs=4")
     whole = run(tmp_path / "whole", *overrides)
     with pytest.raises(Stopped):
-        stopped_at(3, lambda: run(tmp_path / "cut", *overrides), group=1)  # in the second run
+        stopped_at(3, lambda: run(tmp_path / "cut", *overrides), stack=1)  # in the second run
     states = {found.folder.name: found.state for found in read_sweep(tmp_path / "cut")}
     assert states == {"lr=0.01": "finished", "lr=0.001": "not finished", "lr=0.0001": "not finished"}
     assert (tmp_path / "cut" / "lr=0.001" / "checkpoint.safetensors").exists()
@@ -278,7 +278,7 @@ def test_exit_codes(tmp_path, capsys, counting):
     assert "best on validation: lr=0.01" in told.out
     codes = []
     other = ["--out", str(tmp_path / "stopped")]
-    stopped_at(1, lambda: codes.append(main(["train", "counting", *FAST, "--set", "train.lr=1e-3,1e-2", *other])), group=1)
+    stopped_at(1, lambda: codes.append(main(["train", "counting", *FAST, "--set", "train.lr=1e-3,1e-2", *other])), stack=1)
     assert codes == [143]
     assert "and saved in" in (err := capsys.readouterr().err)
     assert "; the same command continues the sweep" in err

@@ -8,8 +8,8 @@ pytest.importorskip("torch")
 
 import torch
 
-from planegraph.train import threads
-from planegraph.train.threads import cpu_threads
+from planegraph.train import environment
+from planegraph.train.environment import cpu_threads
 
 CPU = torch.device("cpu")
 
@@ -19,7 +19,7 @@ def four_cores(monkeypatch):
     before = torch.get_num_threads()
     for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr(threads, "core_count", lambda: 4)
+    monkeypatch.setattr(environment, "core_count", lambda: 4)
     yield
     torch.set_num_threads(before)
 

@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from planegraph.runs.log import read_log
-from planegraph.train import group, step, train
-from planegraph.train.runner import Eager
+from planegraph.train import stack, step, train
+from planegraph.train.step import TrainingStep
 
 from .tasks import regression, small
 
@@ -29,7 +29,7 @@ def assert_captured_is_eager_is_cpu(tmp_path, monkeypatch, task, settings) -> No
     train(task, settings, tmp_path / "captured", device="cuda")
     train(task, settings.with_overrides(["train.together=false"]), tmp_path / "alone", device="cuda")
     train(task, settings, tmp_path / "cpu", device="cpu")
-    monkeypatch.setattr(group, "Captured", lambda step, predict, state, device: Eager(step, predict, device))
+    monkeypatch.setattr(stack, "CapturedStep", TrainingStep)
     train(task, settings, tmp_path / "eager", device="cuda")
     expected = curve(tmp_path / "eager")
     for name in ("captured", "alone", "cpu"):
@@ -99,17 +99,16 @@ def test_resumed(tmp_path):
 def test_a_step_waits_for_nothing(model_class):
     from planegraph.runs.trials import trials_of
     from planegraph.train.batches import join
-    from planegraph.train.distributed import World
+    from planegraph.train.environment import World
 
     task, settings = regression(edges=model_class == "GINE"), small(model_class=model_class, **OPTIONS)
-    made = group.Group(task, settings, trials_of(task, settings.train), torch.device("cuda"), World())
+    made = stack.Stack(task, settings, trials_of(task, settings.train), torch.device("cuda"), World())
     batch = join(next(made.batches.training(0)), torch.device("cuda"))
-    step = made.runner.step
-    step(batch)
+    TrainingStep.train(made.step, [batch])
     torch.cuda.synchronize()
     torch.cuda.set_sync_debug_mode("error")
     try:
-        step(batch)
+        TrainingStep.train(made.step, [batch])
     finally:
         torch.cuda.set_sync_debug_mode("default")
     made.batches.close()

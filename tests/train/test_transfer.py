@@ -15,13 +15,12 @@ from planegraph.cli import main
 from planegraph.errors import FormatError
 from planegraph.io.checksums import json_text
 from planegraph.predict import Predictor
-from planegraph.runs.checkpoint import load_checkpoint
-from planegraph.runs.finished import read_run, read_schema
+from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint
+from planegraph.runs.finished import read_finished, read_schema
 from planegraph.runs.models import copy_weights, make_models
 from planegraph.runs.trials import trials_of
 from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train import load_settings
-from planegraph.train.loop import CHECKPOINT
 from planegraph.train.transfer import Start
 
 from .tasks import regression, small, stopped_at
@@ -87,7 +86,7 @@ def test_model_k_starts_from_model_k_of_the_other_run_in_turn(source, tmp_path, 
     assert main(command(path, tmp_path / "run", *more, overrides=STILL)) == 0
     said = f"starts from {source} (2 models of u); copied: all weights but the last map of the readout"
     assert said in capsys.readouterr().err
-    before, after = read_run(source), read_run(tmp_path / "run")
+    before, after = read_finished(source), read_finished(tmp_path / "run")
     for k, model in enumerate(after.models):
         mine, theirs = weights(model), weights(before.models[k % 2])
         assert mine.keys() == theirs.keys()
@@ -107,7 +106,7 @@ def test_molecules_are_read_as_in_the_other_run(source, tmp_path):
     """The same scaling of descriptors; what either run has seen is not new to the models, and all else stays 0."""
     path = write(tmp_path, "b")
     assert main(command(path, tmp_path / "run", "--from", str(source), overrides=STILL)) == 0
-    before, after = read_run(source), read_run(tmp_path / "run")
+    before, after = read_finished(source), read_finished(tmp_path / "run")
     assert after.schema.featurizer == before.schema.featurizer
     now = read_molecule_task(path, MoleculeOptions(targets="u")).schema
     old_table, new_table = (run.models[0].node_encoder.tables[0].detach() for run in (before, after))
@@ -125,7 +124,7 @@ def test_molecules_are_read_as_in_the_other_run(source, tmp_path):
 def test_the_same_targets_keep_the_last_map(source, tmp_path, capsys):
     assert main(command(write(tmp_path, "b"), tmp_path / "run", "--from", str(source), overrides=STILL)) == 0
     assert "copied: all weights\n" in capsys.readouterr().err
-    mine, theirs = (weights(read_run(folder).models[0]) for folder in (tmp_path / "run", source))
+    mine, theirs = (weights(read_finished(folder).models[0]) for folder in (tmp_path / "run", source))
     assert torch.equal(mine["readout.last.weight"], theirs["readout.last.weight"])
 
 
@@ -205,7 +204,7 @@ def test_resumed_without_the_other_run(source, tmp_path, capsys):
     whole, parts = (load_checkpoint(tmp_path / name / CHECKPOINT)[0] for name in ("whole", "parts"))
     for name, value in whole.items():
         assert torch.equal(value, parts[name]), name
-    assert read_run(tmp_path / "whole").schema == read_run(tmp_path / "parts").schema
+    assert read_finished(tmp_path / "whole").schema == read_finished(tmp_path / "parts").schema
     assert main(train["parts"]) == 0  # it is finished: nothing changes
     assert main(command(path, tmp_path / "new", "--from", str(other))) == 2
 
@@ -226,7 +225,7 @@ def test_models_that_have_not_started_need_the_other_run(source, tmp_path, capsy
     assert f"{other / 'molecules.json'} is missing" in capsys.readouterr().err
     (tmp_path / "away").rename(other)
     assert main(train["parts"]) == 0
-    for one, two in zip(*(read_run(tmp_path / name).models for name in train), strict=True):
+    for one, two in zip(*(read_finished(tmp_path / name).models for name in train), strict=True):
         for name, value in weights(one).items():
             assert torch.equal(value, weights(two)[name]), name
 

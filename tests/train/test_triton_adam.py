@@ -13,9 +13,7 @@ import torch
 from planegraph.runs.models import make_models
 from planegraph.runs.settings import TrainSettings
 from planegraph.runs.trials import trials_of
-from planegraph.train.adam import Pace, PlainAdam, Vectors, clipped
-from planegraph.train.distributed import World
-from planegraph.train.state import State
+from planegraph.train.adam import Adam
 from planegraph.train.step import TrainingStep
 
 from .tasks import regression, small
@@ -45,21 +43,16 @@ def gradient_of(trials: int, seed: int, size: float = 1.0) -> torch.Tensor:
     return (size * torch.randn(trials * sum(SIZES), generator=made)).to(DEVICE)
 
 
-def both(trials: int, **options) -> list:
-    settings, weights = TrainSettings(**options), gradient_of(trials, 0)
-    return [rule(weights, SIZES, trials, settings) for rule in (PlainAdam, triton_adam.FusedAdam)]
+def both(trials: int, **options) -> list[Adam]:
+    """In torch operations and in kernels, at rates that differ from trial to trial."""
+    made = [rule(gradient_of(trials, 0), SIZES, trials, TrainSettings(**options)) for rule in (Adam, triton_adam.FusedAdam)]
+    for adam in made:
+        adam.rate.copy_(0.01 * torch.arange(1, trials + 1))
+    return made
 
 
-def fresh(trials: int, averaged: bool) -> Vectors:
-    weights = gradient_of(trials, 0)
-    return Vectors(weights, torch.zeros_like(weights), torch.zeros_like(weights), weights.clone() if averaged else None)
-
-
-def pace_of(trials: int, step: int, averaged: bool) -> Pace:
-    """Values that differ from trial to trial and from step to step."""
-    trial = torch.arange(1, trials + 1, device=DEVICE, dtype=torch.float32)
-    bias = torch.tensor([1 - 0.9**step, 1 - 0.999**step], device=DEVICE)
-    return Pace(0.3 / trial, 0.01 * trial, bias, torch.full((1,), 1 / (step + 1), device=DEVICE) if averaged else None)
+def factors(trials: int) -> torch.Tensor:
+    return 0.3 / torch.arange(1, trials + 1, device=DEVICE, dtype=torch.float32)
 
 
 @kernels
@@ -68,16 +61,15 @@ def pace_of(trials: int, step: int, averaged: bool) -> Pace:
 @pytest.mark.parametrize("averaged", [False, True])
 @pytest.mark.parametrize("clip", [None, 2.0])
 def test_the_same_steps(trials, optimizer, decay, averaged, clip):
-    plain, fused = both(trials, optimizer=optimizer, weight_decay=decay)
-    mine, theirs = fresh(trials, averaged), fresh(trials, averaged)
+    plain, fused = both(trials, optimizer=optimizer, weight_decay=decay, clip=clip, ema=0.7 if averaged else None)
     for step in range(1, 4):
-        gradient, pace = gradient_of(trials, step), pace_of(trials, step, averaged)
-        kept = gradient.clone()
-        for rule, vectors in ((plain, theirs), (fused, mine)):
-            factor = pace.factor if clip is None else clipped(pace.factor, rule.norms(gradient), clip)
-            rule.update(vectors, gradient, pace._replace(factor=factor))
+        gradient = gradient_of(trials, step)
+        kept, forget = gradient.clone(), [adam.step(gradient, factors(trials)) for adam in (plain, fused)]
         assert torch.equal(gradient, kept)
-        for name, found, expected in zip(Vectors._fields, mine, theirs, strict=True):
+        assert forget[0] == forget[1]
+        for name in ("weights", "first", "second", "average"):
+            found, expected = getattr(fused, name), getattr(plain, name)
+            assert (expected is None) == (name == "average" and not averaged)
             if expected is not None:
                 torch.testing.assert_close(found, expected, rtol=2e-6, atol=1e-7, msg=lambda text, name=name: f"{name}: {text}")
 
@@ -100,23 +92,22 @@ def test_the_same_norms(trials, size):
 @kernels
 def test_trials_do_not_touch_each_other():
     """What is not finite in one trial stays there."""
-    _, fused = both(3)
-    gradient, vectors = gradient_of(3, 1), fresh(3, True)
+    _, fused = both(3, clip=1.0, ema=0.9)
+    gradient = gradient_of(3, 1)
     gradient.view(-1)[SIZES[0] : 2 * SIZES[0]] = torch.nan  # the first parameter of the second trial
-    pace = pace_of(3, 1, True)
-    fused.update(vectors, gradient, pace._replace(factor=clipped(pace.factor, fused.norms(gradient), 1.0)))
+    fused.step(gradient, factors(3))
     begin = 0
     for size in SIZES:
-        finite = vectors.weights[begin : begin + 3 * size].view(3, size).isfinite().all(1)
+        finite = fused.weights[begin : begin + 3 * size].view(3, size).isfinite().all(1)
         assert finite.tolist() == [True, False, True]
         begin += 3 * size
 
 
 def made_step(task, settings) -> TrainingStep:
     model = make_models(task, settings, trials_of(task, settings.train)).to(DEVICE)
-    state = State(model, settings.train)
-    state.rate.fill_(0.01)
-    return TrainingStep(task, state, World())
+    step = TrainingStep(task, model, settings.train)
+    step.adam.rate.fill_(0.01)
+    return step
 
 
 @kernels
@@ -129,13 +120,13 @@ def test_training_steps(monkeypatch, clip):
     for fused in (False, True):
         monkeypatch.setattr(triton_adam, "can_fuse", lambda weights, fused=fused: fused)
         steps.append(made_step(task, settings))
-    assert [type(step.state.adam).__name__ for step in steps] == ["PlainAdam", "FusedAdam"]
+    assert [type(step.adam).__name__ for step in steps] == ["Adam", "FusedAdam"]
     for k in range(3):
         batch = task.dataset[np.arange(6) + k].to(DEVICE)
         batch.attrs["weight"] = torch.ones(6, device=DEVICE)
         for step in steps:
-            step(batch)
-    expected, found = (step.state.tensors() for step in steps)
+            step.train([batch])
+    expected, found = (step.tensors() for step in steps)
     assert found.keys() == expected.keys()
     for name, value in expected.items():
         torch.testing.assert_close(found[name], value, rtol=1e-3, atol=1e-5, msg=lambda text, name=name: f"{name}: {text}")
@@ -155,8 +146,8 @@ def test_a_captured_update_is_an_eager_one():
     for _ in range(3):
         eager.apply()
         graph.replay()
-    for name, value in eager.state.tensors().items():
-        assert torch.equal(captured.state.tensors()[name], value), name
+    for name, value in eager.tensors().items():
+        assert torch.equal(captured.tensors()[name], value), name
 
 
 @kernels

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from planegraph.errors import PlanegraphError
-from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint
 from planegraph.runs.errors import SettingsError
 from planegraph.runs.log import read_log
 from planegraph.runs.models import make_models
@@ -18,9 +18,6 @@ from planegraph.tasks.losses import graph_losses
 from planegraph.tasks.task import Task
 from planegraph.tasks.weights import scaled_weights
 from planegraph.train import batches, train
-from planegraph.train.distributed import World
-from planegraph.train.loop import CHECKPOINT
-from planegraph.train.state import State
 from planegraph.train.step import TrainingStep
 
 from .tasks import regression, small
@@ -57,7 +54,7 @@ def test_a_step_has_the_gradient_of_the_weighted_mean(loss):
     model, other = make_models(task, settings, [trial]), make_models(task, settings, [trial])
     batch = task.dataset[trial.split["train"]]
     batch.attrs["weight"] = torch.ones(len(trial.split["train"]))
-    step = TrainingStep(task, State(model, settings.train), World())
+    step = TrainingStep(task, model, settings.train)
     step.differentiate(batch)
     gradient, total, count = step.sums[:-2], step.sums[-2], step.sums[-1]
     factor = 1 / count if loss != "rmse" else 0.5 / (count * (total / count).sqrt())
@@ -65,7 +62,7 @@ def test_a_step_has_the_gradient_of_the_weighted_mean(loss):
     wanted = (weights * graph_losses(task, other(batch), batch.y)).sum() / weights.sum()
     wanted = wanted.sqrt() if loss == "rmse" else wanted
     wanted.backward()
-    own = dict(zip(step.state.names, step.state.views(gradient * factor), strict=True))
+    own = dict(zip(step.names, step.views(gradient * factor), strict=True))
     for name, parameter in other.named_parameters():
         torch.testing.assert_close(own[name], parameter.grad, rtol=1e-6, atol=1e-10)
 

@@ -24,15 +24,15 @@ def settings(**changes):
 def main() -> None:
     folder, how = sys.argv[1], sys.argv[2]
     if how == "slow":
-        from planegraph.train import step
+        from planegraph.train.step import TrainingStep
 
-        remember = step._remember
+        apply = TrainingStep.apply
 
-        def slowly(*args):
-            remember(*args)
+        def slowly(step):
+            apply(step)
             time.sleep(0.03)
 
-        step._remember = slowly
+        TrainingStep.apply = slowly
     try:
         train(regression(), settings(), folder, resume=how == "resume", device="cpu")
     except Stopped as stop:

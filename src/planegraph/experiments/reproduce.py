@@ -17,7 +17,7 @@ from ..io.checksums import read_json
 from ..processes import first_process
 from ..runs.settings import RunSettings, load_run_settings
 from ..train import train
-from ..train.distributed import chosen_device
+from ..train.environment import resolve_device
 from ..train.run import runs_of
 from ..train.tasks import task_of
 from .configs import load_config
@@ -119,7 +119,7 @@ def reproduce_together(names: Sequence[str], plan: Plan) -> None:
 
 def stacks_of(names: Sequence[str], plan: Plan) -> list[list[str]]:
     """The names as they are run: on a GPU those to be trained that differ in their target only are together, otherwise each is alone."""
-    device = chosen_device(plan.device).type
+    device = resolve_device(plan.device).type
     stacks: dict[str, list[str]] = {}
     for name in names:
         key = name
@@ -178,7 +178,7 @@ def _measure(name: str, plan: Plan) -> Path | None:
     from . import expressiveness, tiger
 
     measure = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}[name]
-    device = chosen_device(plan.device)
+    device = resolve_device(plan.device)
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()
     rows, notes = measure(plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))

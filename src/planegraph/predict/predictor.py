@@ -20,12 +20,11 @@ from ..data.batch import Collator
 from ..data.packed import PackedDataset
 from ..data.vocabulary import ATOMS, BONDS
 from ..nn import GraphModel
-from ..runs.finished import read_run
+from ..runs.finished import read_finished
 from ..tasks.molecules.features import Featurized
 from ..tasks.molecules.task import MoleculeSchema
-from ..train.distributed import chosen_device
+from ..train.environment import cpu_threads, resolve_device
 from ..train.metrics import probabilities
-from ..train.threads import cpu_threads
 
 _BATCH = 256
 
@@ -56,8 +55,8 @@ class Predictor:
     @classmethod
     def load(cls, folder: str | PathLike[str], device: torch.device | str | None = None) -> Self:
         """Reads a run's models; FormatError, which names the file, if one is missing or damaged."""
-        root, device = Path(fspath(folder)), chosen_device(device)
-        run = read_run(root)
+        root, device = Path(fspath(folder)), resolve_device(device)
+        run = read_finished(root)
         return cls(run.schema, [model.to(device) for model in run.models], run.half_widths, device)
 
     @property

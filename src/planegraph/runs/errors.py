@@ -1,8 +1,11 @@
-"""What can go wrong with a run."""
+"""What can go wrong with a run, and with its files."""
 
 from __future__ import annotations
 
-from ..errors import PlanegraphError
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import FormatError, PlanegraphError
 
 
 class SettingsError(PlanegraphError, ValueError):
@@ -31,3 +34,25 @@ class Stopped(PlanegraphError):
     def __init__(self, message: str, signal: int | None = None) -> None:
         super().__init__(message)
         self.signal = signal
+
+
+@contextmanager
+def damage_named(what: object, kind: type[PlanegraphError] = FormatError, advice: str = "") -> Iterator[None]:
+    """Whatever a file, or one of a folder's, holds instead of what it should becomes an error of this kind that names it, and
+    says what to do.
+
+    >>> with damage_named("runs/x/result.json"):
+    ...     {}["trials"]
+    Traceback (most recent call last):
+    ...
+    planegraph.errors.FormatError: runs/x/result.json is damaged: KeyError 'trials'
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        if isinstance(error, kind):
+            raise
+        if isinstance(error, PlanegraphError):  # it says what is wrong, and where
+            raise kind(str(error)) from None
+        found = f"{type(error).__name__} {' '.join(str(error).split())}"
+        raise kind(f"{what} is damaged: {found}{advice and '. '}{advice}") from None

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..tasks.molecules.task import MoleculeSchema
 from ..errors import FormatError
-from ..nn import GraphModel
 from ..io.checksums import read_json
-from .trials import trial_name
+from ..nn import GraphModel
+from ..tasks.molecules.task import MoleculeSchema
+from .errors import damage_named
 from .models import MODELS
+from .trials import trial_name
 
 SCHEMA, PREDICTIONS = "molecules.json", "predictions.csv"
 _AGAIN, _WRITES_IT = "Remove it, and run planegraph train again", "Run planegraph train again, which writes it"
@@ -26,38 +25,31 @@ class FinishedRun(NamedTuple):
     half_widths: list[float | None]
 
 
-def read_run(folder: Path) -> FinishedRun:
+def read_finished(folder: Path) -> FinishedRun:
     """FormatError, which names the file, if one is missing or damaged."""
-    schema = read_schema(folder)
-    path = folder / "result.json"
-    with _named_if_missing(path, f"the run is not finished: planegraph train --resume --out {folder}"):
-        result = read_json(path, _AGAIN)
-    try:
+    schema, path = read_schema(folder), folder / "result.json"
+    result = _read(path, f"the run is not finished: planegraph train --resume --out {folder}", _AGAIN)
+    with damage_named(path, advice=_AGAIN):
         model_class = MODELS[result["model_class"]]
         names = [trial_name(trial["seed"], trial["fold"]) for trial in result["trials"]]
         intervals = result["ensemble"].get("intervals", {})
         half_widths = [intervals.get(name, {}).get("half_width") for name in schema.targets]
-    except (AttributeError, KeyError, TypeError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}. {_AGAIN}") from None
     return FinishedRun(schema, [model_class.from_pretrained(folder / "models" / name) for name in names], half_widths)
 
 
 def read_schema(folder: Path) -> MoleculeSchema:
     """FormatError if the file is missing or damaged."""
     path = folder / SCHEMA
-    with _named_if_missing(path, "name the folder of a run on a table of molecules"):
-        values = read_json(path, _WRITES_IT, required=True)
-    try:
-        return MoleculeSchema.from_dict(values)
-    except FormatError as error:
-        raise FormatError(f"{path}: {error}") from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}. {_WRITES_IT}") from None
+    values = _read(path, "name the folder of a run on a table of molecules", _WRITES_IT, required=True)
+    with damage_named(path, advice=_WRITES_IT):
+        try:
+            return MoleculeSchema.from_dict(values)
+        except FormatError as error:
+            raise FormatError(f"{path}: {error}") from None
 
 
-@contextmanager
-def _named_if_missing(path: Path, advice: str) -> Iterator[None]:
+def _read(path: Path, if_missing: str, if_damaged: str, required: bool = False) -> Any:
     try:
-        yield
+        return read_json(path, if_damaged, required=required)
     except (FileNotFoundError, NotADirectoryError):
-        raise FormatError(f"{path} is missing; {advice}") from None
+        raise FormatError(f"{path} is missing; {if_missing}") from None

@@ -5,12 +5,11 @@ Nothing else is looked at: no dataset, no weights. What an unfinished run does n
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -18,12 +17,12 @@ from ..data.format import read_tensors
 from ..errors import FormatError, PlanegraphError
 from ..io.checksums import check_file, is_sealed, read_json
 from ..io.text import shortened
-from .trials import trial_name
+from ..tasks.sources import Kind
+from .errors import damage_named
 from .log import read_log
 from .provenance import read_sessions
 from .settings import read_run_settings
-
-Kind = Literal["regression", "binary", "multiclass"]
+from .trials import trial_name
 
 
 def refuse_several(folder: Path) -> None:
@@ -110,27 +109,6 @@ class Run:
         if self.result is not None:
             return float(self.result["seconds"])
         return sum(c.seconds for c in self.curves)
-
-
-@contextmanager
-def damage_named(what: object, kind: type[PlanegraphError] = FormatError) -> Iterator[None]:
-    """Whatever a file, or one of a folder's, holds instead of what it should becomes an error of this kind that names it.
-
-    >>> with damage_named("runs/x/result.json"):
-    ...     {}["trials"]
-    Traceback (most recent call last):
-    ...
-    planegraph.errors.FormatError: runs/x/result.json is damaged: KeyError 'trials'
-    """
-    try:
-        yield
-    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
-        if isinstance(error, kind):
-            raise
-        if isinstance(error, PlanegraphError):  # it says what is wrong, and where
-            raise kind(str(error)) from None
-        found = f"{type(error).__name__} {' '.join(str(error).split())}"
-        raise kind(f"{what} is damaged: {found}") from None
 
 
 def read_run(folder: str | PathLike[str]) -> Run:

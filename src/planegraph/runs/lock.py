@@ -33,7 +33,7 @@ _WAIT = 0.2  # seconds: between locking and saying who holds the lock a holder n
 
 
 class FolderLock:
-    """Holds a folder, and those of targets below it, from :meth:`take` to the end of the ``with`` block.
+    """Holds a folder, and those of targets below it, from :meth:`take` to the end of the ``with`` block, the outermost of several.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder, FolderLock(folder) as mine, FolderLock(folder) as other:
@@ -42,13 +42,15 @@ class FolderLock:
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder, self.files, self.process = Path(folder), [], os.getpid()
+        self.folder, self.files, self.process, self.blocks = Path(folder), [], os.getpid(), 0
 
     def __enter__(self) -> Self:
+        self.blocks += 1
         return self
 
     def __exit__(self, *_: object) -> None:
-        while self.files:
+        self.blocks -= 1
+        while self.files and not self.blocks:
             file = self.files.pop()
             if os.getpid() == self.process:  # a child of a fork holds the lock with its parent, whose text it is
                 with suppress(OSError):

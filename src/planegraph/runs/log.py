@@ -12,18 +12,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..io.atomic import naming_file, replace_files
 from ..errors import FormatError
-from ..io.reading import open_file
+from ..io.atomic import naming_file, replace_files
 from ..io.checksums import sealed, unsealed
+from ..io.reading import open_file
 
-Record = dict[str, Any]
+LogRecord = dict[str, Any]
 _LONGEST = 2**16  # bytes of a line; ours have some hundred
 FIELDS = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "best", "best_epoch", "seconds")
 
 
 class Log:
-    """The log of a group, a file for each target (None: there are no targets of their own).
+    """The log of a stack, a file for each target (None: there are no targets of their own).
 
     On resuming, lines after the checkpoint's epoch are dropped, as they will be written again.
     """
@@ -33,7 +33,7 @@ class Log:
         for path in paths.values():
             replace_files({path: "".join(f"{line}\n" for line, record in _lines(path) if record["epoch"] <= epochs_done)})
 
-    def write(self, records: list[Record]) -> None:
+    def write(self, records: list[LogRecord]) -> None:
         """The records of an epoch; ``target`` says into which file."""
         for target, path in self.paths.items():
             mine = [{k: v for k, v in r.items() if k != "target"} for r in records if r["target"] == target]
@@ -48,17 +48,17 @@ class Log:
                     os.fsync(file.fileno())
 
 
-def read_logs(paths: Mapping[str | None, Path], epochs: int) -> list[Record]:
+def read_logs(paths: Mapping[str | None, Path], epochs: int) -> list[LogRecord]:
     """The records that :class:`Log` wrote, up to so many epochs, with their targets."""
     return [r | {"target": target} for target, path in paths.items() for r in read_log(path) if r["epoch"] <= epochs]
 
 
-def read_log(path: Path) -> list[Record]:
+def read_log(path: Path) -> list[LogRecord]:
     """The records of a log; a last line that a dying process left unfinished is left out. FormatError if another line is damaged."""
     return [record for _, record in _lines(path)]
 
 
-def _lines(path: Path) -> list[tuple[str, Record]]:
+def _lines(path: Path) -> list[tuple[str, LogRecord]]:
     """Each line with the record in it; the epochs of a trial ascend, so a line that is there twice, or moved, is damage, too."""
     found, last = [], {}
     for number, (line, whole) in enumerate(_text(path), start=1):

@@ -19,9 +19,9 @@ import torch
 
 from .. import __version__
 from ..io.atomic import replace_files
-from ..errors import FormatError
 from ..io.checksums import json_text, read_json
 from ..workers import core_count
+from .errors import damage_named
 
 MACHINE = "machine.json"
 COMMIT = "PLANEGRAPH_COMMIT"
@@ -37,15 +37,11 @@ def add_session(folder: Path, this: dict[str, Any]) -> None:
 
 def read_sessions(folder: Path) -> list[dict[str, Any]]:
     """The sessions of a run, in order; none if there is no file."""
-    path, advice = folder / MACHINE, "Without it the run goes on as well"
-    try:
-        return [dict(entry) for entry in read_json(path, advice)["sessions"]]
-    except FileNotFoundError:
+    path, advice = folder / MACHINE, "Remove it, and the run is resumed without what it says"
+    if not path.exists():
         return []
-    except FormatError:
-        raise
-    except (ValueError, KeyError, TypeError) as error:
-        raise FormatError(f"{path} is damaged: {type(error).__name__} {error}. {advice}") from None
+    with damage_named(path, advice=advice):
+        return [dict(entry) for entry in read_json(path, advice)["sessions"]]
 
 
 def session(device: torch.device | str) -> dict[str, Any]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 from .errors import SettingsError
+from .fields import check_fields, check_keys, limited
 
 Memory = dict[str, float]
 
@@ -20,8 +21,12 @@ Memory = dict[str, float]
 class Constant:
     """One rate throughout."""
 
+    kind: ClassVar[str] = "constant"
     follows_epochs: ClassVar[bool] = False
     """Whether the rate of an epoch depends on how many there will be."""
+
+    def __post_init__(self) -> None:
+        check_fields(self, "train.schedule.")
 
     def start(self) -> Memory:
         """What a new run remembers."""
@@ -47,10 +52,11 @@ class Plateau(Constant):
     [0.0005]
     """
 
-    factor: float = 0.5
-    patience: int = 25
-    min_lr: float = 1e-5
-    threshold: float = 1e-4
+    kind: ClassVar[str] = "plateau"
+    factor: float = limited(0.5, least=0, most=1)
+    patience: int = limited(25, least=1)
+    min_lr: float = limited(1e-5, least=0)
+    threshold: float = limited(1e-4, least=0)
 
     def start(self) -> Memory:
         return {"best": math.inf, "waited": 0, "cuts": 0}
@@ -69,15 +75,16 @@ class Plateau(Constant):
 
 
 @dataclass(frozen=True)
-class Step(Constant):
+class StepDecay(Constant):
     """Times ``gamma`` each ``every`` epochs.
 
-    >>> Step(gamma=0.5, every=10).rates(1.0, {}, 25, 100, 1)
+    >>> StepDecay(gamma=0.5, every=10).rates(1.0, {}, 25, 100, 1)
     [0.25]
     """
 
-    gamma: float = 0.7
-    every: int = 25
+    kind: ClassVar[str] = "step"
+    gamma: float = limited(0.7, least=0, most=1)
+    every: int = limited(25, least=1)
 
     def rates(self, lr: float, memory: Memory, epoch: int, epochs: int, steps: int) -> list[float]:
         return [lr * self.gamma ** (epoch // self.every)] * steps
@@ -91,9 +98,10 @@ class Cosine(Constant):
     [0.5, 1.0, 1.0, 0.93, 0.75, 0.5, 0.25, 0.07]
     """
 
+    kind: ClassVar[str] = "cosine"
     follows_epochs: ClassVar[bool] = True
-    warmup: float = 0.0
-    min_lr: float = 0.0
+    warmup: float = limited(0.0, least=0)
+    min_lr: float = limited(0.0, least=0)
 
     def rates(self, lr: float, memory: Memory, epoch: int, epochs: int, steps: int) -> list[float]:
         warm, total, floor = min(self.warmup, epochs / 2) * steps, epochs * steps, min(self.min_lr, lr)
@@ -107,18 +115,17 @@ class Cosine(Constant):
         return [rate(epoch * steps + k) for k in range(steps)]
 
 
-Schedule = Constant | Plateau | Step | Cosine
-_FACTORS = ("factor", "gamma")
-_KINDS: dict[str, type] = {"constant": Constant, "plateau": Plateau, "step": Step, "cosine": Cosine}
+Schedule = Constant | Plateau | StepDecay | Cosine
+_KINDS: dict[str, type[Constant]] = {cls.kind: cls for cls in (Constant, Plateau, StepDecay, Cosine)}
 
 
 def schedule_to_dict(schedule: Schedule) -> dict[str, Any]:
     """As plain values.
 
-    >>> schedule_to_dict(Step())
+    >>> schedule_to_dict(StepDecay())
     {'kind': 'step', 'gamma': 0.7, 'every': 25}
     """
-    return {"kind": type(schedule).__name__.lower()} | asdict(schedule)
+    return {"kind": schedule.kind} | asdict(schedule)
 
 
 def schedule_from_dict(values: Any) -> Schedule:
@@ -129,16 +136,6 @@ def schedule_from_dict(values: Any) -> Schedule:
     kind = given.get("kind") if isinstance(given, Mapping) else None
     if not isinstance(kind, str) or kind not in _KINDS:
         raise SettingsError(f"train.schedule must be one of {', '.join(_KINDS)}, or a table whose kind is; found {values!r}")
-    given = dict(given)
-    cls = _KINDS[given.pop("kind")]
-    known = {f.name: f.default for f in fields(cls)}
-    for name, value in given.items():
-        if name not in known:
-            raise SettingsError(f"train.schedule.{name}: a {cls.__name__.lower()} schedule has {', '.join(known) or 'no settings'}")
-        kinds = int if isinstance(known[name], int) else int | float
-        least, most = 1 if kinds is int else 0, 1 if name in _FACTORS else math.inf
-        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most or math.isinf(value):
-            what = "an integer" if kinds is int else "a number"
-            limits = f"at least {least}" if most == math.inf else f"from {least} to {most}"
-            raise SettingsError(f"train.schedule.{name} must be {what}, {limits}; found {value!r}")
-    return cls(**given)
+    options = {name: value for name, value in given.items() if name != "kind"}
+    check_keys(options, _KINDS[kind], "train.schedule.")
+    return _KINDS[kind](**options)

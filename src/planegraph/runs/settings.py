@@ -8,26 +8,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 from ..errors import FormatError
-from ..nn.config import PlanEConfig
-from ..io.reading import read_file
 from ..io.atomic import replace_files
 from ..io.checksums import check_text, sealed_text
+from ..io.reading import read_file
+from ..nn.config import PlanEConfig
 from .errors import SettingsError
-from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
+from .fields import check_fields, check_keys, limited
+from .schedules import Cosine, Schedule, schedule_from_dict, schedule_to_dict
 
-Optimizer = Literal["adam", "adamw"]
-Precision = Literal["float32", "tf32", "bf16", "float64"]
-ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
 _SEEDS = _INTEGERS = 2**63  # of PyTorch's generators and tensors
 _FILE = "settings.yaml"  # of a run
-_LONGEST = 10**5  # characters of a YAML file
 _MOST_SEEDS = 1000  # seeds of one run
+_LONGEST = 10**5  # characters of a YAML file
 FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
 
 
@@ -57,45 +55,30 @@ class TrainSettings:
     'adam'
     """
 
-    epochs: int = 100
-    batch_size: int | None = None
-    optimizer: Optimizer = "adam"
-    lr: float = 2e-3
-    weight_decay: float = 0.0
+    epochs: int = limited(100, least=1)
+    batch_size: int | None = limited(None, least=1)
+    optimizer: Literal["adam", "adamw"] = "adam"
+    lr: float = limited(2e-3, above=0)
+    weight_decay: float = limited(0.0, least=0)
     schedule: Schedule = field(default_factory=lambda: Cosine(warmup=5.0))
-    clip: float | None = 1.0
-    ema: float | None = None
-    patience: int | None = None
-    seed: int = 0
-    seeds: int = 1
-    eval_every: int = 1
-    precision: Precision = "float32"
+    clip: float | None = limited(1.0, above=0)
+    ema: float | None = limited(None, above=0, below=1)
+    patience: int | None = limited(None, least=1)
+    seed: int = limited(0, least=0)
+    seeds: int = limited(1, least=1)
+    eval_every: int = limited(1, least=1)
+    precision: Literal["float32", "tf32", "bf16", "float64"] = "float32"
     together: bool = True
-    save_seconds: float = 30.0
+    save_seconds: float = limited(30.0, least=0)
 
     def __post_init__(self) -> None:
-        for name, least in (("epochs", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
-            _integer(f"train.{name}", getattr(self, name), least)
-        for name in ("batch_size", "patience"):
-            if getattr(self, name) is not None:
-                _integer(f"train.{name}", getattr(self, name), 1)
+        check_fields(self, "train.")
         if self.seeds > _MOST_SEEDS:
             raise SettingsError(
                 f"train.seeds must be at most {_MOST_SEEDS}; found {self.seeds}. Further seeds are another run, with another train.seed"
             )
         if self.seed + self.seeds > _SEEDS:
             raise SettingsError(f"train.seed + train.seeds must be at most 2^63; found {self.seed} + {self.seeds}")
-        _number("train.lr", self.lr, above=0)
-        for name in ("weight_decay", "save_seconds"):
-            _number(f"train.{name}", getattr(self, name), least=0)
-        if self.clip is not None:
-            _number("train.clip", self.clip, above=0)
-        if self.ema is not None:
-            _number("train.ema", self.ema, above=0, below=1)
-        _one_of("train.optimizer", self.optimizer, get_args(Optimizer))
-        _one_of("train.precision", self.precision, get_args(Precision))
-        if not isinstance(self.together, bool):
-            raise SettingsError(f"train.together must be true or false; found {self.together!r}")
 
 
 def batch_size_for(graphs: int) -> int:
@@ -124,28 +107,28 @@ class RunSettings:
     task: str
     options: Mapping[str, Any] = field(default_factory=dict)
     model: Mapping[str, Any] = field(default_factory=dict)
-    model_class: ModelClass = "BasePlanE"
+    model_class: Literal["BasePlanE", "GIN", "GINE", "GCN"] = "BasePlanE"
     train: TrainSettings = field(default_factory=TrainSettings)
 
     def __post_init__(self) -> None:
         if not isinstance(self.task, str) or not self.task:
             raise SettingsError(f"task must be a name; found {self.task!r}")
-        _one_of("model_class", self.model_class, get_args(ModelClass))
+        check_fields(self)
         for name in ("options", "model"):
             object.__setattr__(self, name, dict(_mapping(name, getattr(self, name))))
         for name in FROM_TASK:
             if name in self.model:
                 raise SettingsError(f"model.{name} is decided by the task; leave it out")
+        check_keys(self.model, PlanEConfig, "model.", FROM_TASK)
         try:
             PlanEConfig(**self.model)
         except (TypeError, ValueError) as error:
-            unknown = set(self.model) - {f.name for f in fields(PlanEConfig)}
-            raise SettingsError(f"model: {_unknown(unknown) or error}") from None
+            raise SettingsError(f"model: {error}") from None
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for YAML and JSON."""
         values = {name: getattr(self, name) for name in ("task", "options", "model_class", "model")}
-        train = asdict(replace(self.train, schedule=Constant()))
+        train = {f.name: getattr(self.train, f.name) for f in fields(self.train)}
         return values | {"train": train | {"schedule": schedule_to_dict(self.train.schedule)}}
 
     def complete(self) -> dict[str, Any]:
@@ -157,10 +140,10 @@ class RunSettings:
     def from_dict(cls, values: Mapping[str, Any]) -> RunSettings:
         """From what :meth:`to_dict` gives, or a part of it."""
         given = dict(_mapping("settings", values))
-        _check_keys("", given, cls)
+        check_keys(given, cls)
         part = given.pop("train", None)
         train = dict(_mapping("train", {} if part is None else part))
-        _check_keys("train.", train, TrainSettings)
+        check_keys(train, TrainSettings, "train.")
         if "schedule" in train:
             train["schedule"] = schedule_from_dict(train["schedule"])
         if given.get("task") is None:
@@ -262,39 +245,10 @@ def _override(values: dict[str, Any], override: str) -> None:
     at[name] = value
 
 
-def _check_keys(prefix: str, given: Mapping[str, Any], cls: type) -> None:
-    unknown = {f"{prefix}{name}" for name in given} - {f"{prefix}{f.name}" for f in fields(cls)}
-    if unknown:
-        raise SettingsError(f"{_unknown(unknown)}. Known: {', '.join(f'{prefix}{f.name}' for f in fields(cls))}")
-
-
-def _unknown(names: set[str]) -> str:
-    return f"there is no setting {', '.join(sorted(names))}" if names else ""
-
-
 def _mapping(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise SettingsError(f"{name} must be a table of settings (key: value); found {value!r}")
     return value
-
-
-def _integer(name: str, value: Any, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise SettingsError(f"{name} must be an integer, at least {least}; found {value!r}")
-
-
-def _number(name: str, value: Any, least: float | None = None, above: float | None = None, below: float | None = None) -> None:
-    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-    good = good and (least is None or value >= least) and (above is None or value > above) and (below is None or value < below)
-    if not good:
-        limits = {"at least": least, "above": above, "below": below}
-        wanted = " and ".join(f"{word} {limit}" for word, limit in limits.items() if limit is not None)
-        raise SettingsError(f"{name} must be a number {wanted}; found {value!r}")
-
-
-def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise SettingsError(f"{name} must be one of {', '.join(allowed)}; found {value!r}")
 
 
 # ---- YAML ---------------------------------------------------------------------------------------------------------------------

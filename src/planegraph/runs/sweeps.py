@@ -20,10 +20,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from ..errors import FormatError, PlanegraphError
+from ..errors import PlanegraphError
 from ..io.checksums import read_json
 from ..tasks.metrics import error_of, metrics_of
-from .errors import SettingsError
+from .errors import SettingsError, damage_named
 from .settings import parse_yaml
 
 MOST = 200
@@ -187,12 +187,10 @@ def read_sweep(out: str | PathLike[str]) -> list[SweepRun]:
     folder = Path(out)
     if not (folder / PLAN).is_file():
         raise PlanegraphError(f"{folder} holds no sweep: {PLAN} is missing")
-    try:
+    with damage_named(f"a file of the sweep {folder}"):
         plan = read_json(folder / PLAN, ANEW)
         found = [_read_run(folder / run["folder"], dict(run["values"])) for run in plan["runs"]]
         return sorted(found, key=lambda run: (run.error, run.result is None, run.diverged is None))
-    except (KeyError, TypeError, AttributeError) as error:
-        raise FormatError(f"a file of the sweep {folder} is damaged: {type(error).__name__} {error}") from None
 
 
 def _read_run(folder: Path, values: Mapping[str, Any]) -> SweepRun:

@@ -2,7 +2,7 @@
 
 A trial has a seed (first weights and data order), a split and, where each target has a model of its own, a target. Trials of one model are
 stacked along a replica dimension and share every step, so trials that go together must take equally many steps an epoch; those that do
-not are trained one group after another.
+not are trained one stack after another.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import PlanegraphError, PlanegraphWarning
 from ..tasks import PARTS
 from ..tasks.splits import part_title
 from ..tasks.task import Split, Task
-from ..errors import PlanegraphError, PlanegraphWarning
 from .settings import TrainSettings
 
 
@@ -76,14 +76,14 @@ def most_graphs(trials: Sequence[Trial]) -> int:
     return max(len(trial.split["train"]) for trial in trials)
 
 
-def groups_of(trials: Sequence[Trial], batch_size: int, together: bool) -> list[list[Trial]]:
+def stacks_of(trials: Sequence[Trial], batch_size: int, together: bool) -> list[list[Trial]]:
     """The trials that are trained together, in order of their first trial."""
     if not together:
         return [[trial] for trial in trials]
-    groups: dict[int, list[Trial]] = {}
+    stacks: dict[int, list[Trial]] = {}
     for trial in trials:
-        groups.setdefault(-(-len(trial.split["train"]) // batch_size), []).append(trial)
-    return list(groups.values())
+        stacks.setdefault(-(-len(trial.split["train"]) // batch_size), []).append(trial)
+    return list(stacks.values())
 
 
 def training_order(trial: Trial, epoch: int) -> np.ndarray:

@@ -1,8 +1,9 @@
 """Training: typed settings, a plain loop, seeds and folds trained together, checkpoints that resume. Knows no dataset by name.
 
-The parts: settings.py (what is run), trials.py (the seeds and folds), batches.py (their data), state.py (weights and optimizer),
-step.py (one step; captured on a GPU by capture.py), loop.py (the epochs), checkpoint.py, log.py, callbacks.py (display.py and loggers.py
-are such), run.py (everything together), combinations.py and sweep.py (a run for each combination of some settings).
+From :func:`train` to the optimizer: run.py (folder, stacks, result), loop.py (epochs and steps), step.py (one training step; on a GPU
+capture.py replays it), adam.py. stack.py has the trials that share each step, batches.py their data, resume.py what a folder holds already,
+environment.py the process, its device and its fellows under torchrun. Callbacks and the display are in callbacks.py, loggers in loggers.py;
+tasks.py finds a task by its name; molecules.py and transfer.py train on tables, sweep.py trains combinations of settings.
 """
 
 from __future__ import annotations

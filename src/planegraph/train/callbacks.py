@@ -1,5 +1,5 @@
-"""Callbacks: code that a run calls when it starts, after each epoch, and when it ends. The progress display (display.py) and the loggers
-(loggers.py) are callbacks.
+"""Callbacks: code that a run calls when it starts, after each epoch, and when it ends. The progress display at the end of this file and
+the loggers (loggers.py) are callbacks.
 
 A run calls them in its first process, in the order given: ``on_start`` once, ``on_epoch`` after each epoch, ``on_end`` with the result, and
 ``close`` always, whether the run ended, was stopped or failed.
@@ -13,6 +13,8 @@ repeat an epoch that an earlier process has reported.
 
 from __future__ import annotations
 
+import sys
+import time
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +22,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PlanegraphError, PlanegraphWarning
-from ..runs.log import Record
+from ..io.text import printable
+from ..runs.log import LogRecord
 from ..runs.settings import RunSettings
+from ..runs.trials import trial_title
+from .stack import settled
+
+_AROUND = 7  # lines of a table beside those of the trials: title, three of the head, the mean, the border below, the time left
 
 
 @dataclass(frozen=True)
@@ -40,7 +47,7 @@ class RunInfo:
     settings: RunSettings
     trials: tuple[str, ...]
     resumed: bool = False
-    records: Sequence[Record] = ()
+    records: Sequence[LogRecord] = ()
 
 
 class Callback:
@@ -54,7 +61,7 @@ class Callback:
     def on_start(self, run: RunInfo) -> None:
         """Before the first epoch. An exception here ends the run; nothing was trained."""
 
-    def on_epoch(self, records: Sequence[Record]) -> None:
+    def on_epoch(self, records: Sequence[LogRecord]) -> None:
         """After an epoch of trials that are trained together: a record for each, with the fields of ``log.jsonl`` and ``target``."""
 
     def on_end(self, result: Mapping[str, Any]) -> None:
@@ -83,7 +90,7 @@ class Callbacks:
                     raise  # a full disk, say; it names the file
                 raise PlanegraphError(f"callback {_said(callback, error, 'on_start')}; nothing was trained") from error
 
-    def epoch(self, records: Sequence[Record]) -> None:
+    def epoch(self, records: Sequence[LogRecord]) -> None:
         for callback in list(self.sound):
             self._call(callback, "on_epoch", records)
 
@@ -110,3 +117,119 @@ class Callbacks:
 
 def _said(callback: Callback, error: Exception, method: str) -> str:
     return f"{type(callback).__name__} failed in {method} ({type(error).__name__}: {error})"
+
+
+# ---- progress on stderr --------------------------------------------------------------------------------------------------------
+
+
+class Display(Callback):
+    """Progress on stderr: the title and the time left, for the two that follow."""
+
+    def on_start(self, run: RunInfo) -> None:
+        self.name, self.settings = f"{run.task} {run.settings.model_class}", run.settings.train
+
+    def title(self, records: Sequence[LogRecord]) -> str:
+        """Of the trials that are trained together now."""
+        first = records[0]
+        many = f"{len(records)} together" if len(records) > 1 else trial_title(first["seed"], first["fold"], first["target"])
+        return printable(f"{self.name}, {many}")
+
+    def epochs(self, records: Sequence[LogRecord]) -> int:
+        """As planned, or fewer if validation has settled."""
+        best = [None if r["best_epoch"] is None else {"epoch": r["best_epoch"]} for r in records]
+        done = records[0]["epoch"]
+        return done if settled(best, done, self.settings.patience) else self.settings.epochs
+
+    def left(self, records: Sequence[LogRecord]) -> str:
+        """The time left, if the next epochs take as long as those before."""
+        done = records[0]["epoch"]
+        return _duration(records[0]["seconds"] / done * (self.epochs(records) - done))
+
+
+class Lines(Display):
+    """A line now and then, for files and pipes."""
+
+    def __init__(self, seconds: float = 10.0) -> None:
+        self.seconds, self.last = seconds, 0.0
+
+    def on_epoch(self, records: Sequence[LogRecord]) -> None:
+        epochs = self.epochs(records)
+        last = records[0]["epoch"] == epochs
+        if time.monotonic() - self.last < self.seconds and not last:
+            return
+        self.last = time.monotonic()
+        text = "  ".join(f"{name} {_number(_mean(records, name))}" for name in ("loss", "val", "best", "rate"))
+        of = f" (mean of {len(records)})" if len(records) > 1 else ""
+        line = f"{self.title(records)}  epoch {records[0]['epoch']}/{epochs}  {text}{of}  left {self.left(records)}"
+        print(line, file=sys.stderr, flush=True)
+
+
+class Table(Display):
+    """A table that is drawn anew after every epoch, with as many trials as the terminal has room for; needs rich."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.live import Live
+
+        self.live = Live(console=Console(stderr=True), refresh_per_second=4, transient=False)
+
+    def on_start(self, run: RunInfo) -> None:
+        super().on_start(run)
+        self.live.start()
+
+    def on_epoch(self, records: Sequence[LogRecord]) -> None:
+        from rich.table import Table as RichTable
+        from rich.text import Text
+
+        epochs, title = self.epochs(records), Text(self.title(records), no_wrap=True, overflow="ellipsis")
+        table = RichTable(title=title, caption=f"time left {self.left(records)}")
+        for name in ("run", "epoch", "loss", "validation", "best", "rate"):
+            table.add_column(name, justify="left" if name == "run" else "right", no_wrap=True)
+        shown = _shown(len(records), self.live.console.height - _AROUND)
+        for r in records[:shown]:
+            name = trial_title(r["seed"], r["fold"], r["target"])
+            best = "" if r["best"] is None else f"{_number(r['best'])} ({r['best_epoch']})"
+            table.add_row(name, f"{r['epoch']}/{epochs}", _number(r["loss"]), _number(r["val"]), best, _number(r["rate"]))
+        if shown < len(records):
+            table.add_row(f"… and {len(records) - shown} more")
+        if len(records) > 1:
+            means = [_number(_mean(records, name)) for name in ("loss", "val", "best", "rate")]
+            table.add_row(f"mean of {len(records)}", f"{records[0]['epoch']}/{epochs}", *means, style="bold")
+        self.live.update(table)
+
+    def close(self) -> None:
+        self.live.stop()
+
+
+def make_display() -> Display:
+    """A table on a terminal, lines elsewhere."""
+    try:
+        if sys.stderr.isatty():
+            return Table()
+    except ImportError:
+        pass
+    return Lines()
+
+
+def _shown(trials: int, room: int) -> int:
+    """How many trials have a line of their own, where there is room for so many lines; if not all, a line says how many are left out.
+
+    >>> _shown(3, 18), _shown(18, 18), _shown(30, 18), _shown(30, -2)
+    (3, 18, 17, 0)
+    """
+    return trials if trials <= room else max(room - 1, 0)
+
+
+def _mean(records: Sequence[LogRecord], name: str) -> float | None:
+    values = [r[name] for r in records]
+    return None if any(v is None for v in values) else sum(values) / len(values)
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.4g}"
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(int(max(0.0, seconds)), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"

@@ -16,56 +16,58 @@ from torch import Tensor
 
 from ..data.batch import PlanarBatch
 from ..data.layout import Layout
-from .batches import Step, join, overwrite
-from .chosen import Chosen
-from .runner import Prediction
-from .state import State
+from .batches import GraphIds, StepGraphs, join, overwrite
 from .step import TrainingStep
 
 _WARM_UP = 3
 _IN_FLIGHT = 16  # steps that the host may be ahead of the device: their pinned batches are kept until they are copied
 
 
-class Captured:
-    """Runs by replaying; captures whenever a layout is new."""
+class CapturedStep(TrainingStep):
+    """Trains and predicts by replaying; captures whenever a layout is new."""
 
-    def __init__(self, step: TrainingStep, predict: Prediction, state: State, device: torch.device) -> None:
-        self.step, self.prediction, self.state, self.device = step, predict, state, device
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
         self.pool = torch.cuda.graph_pool_handle()
-        self.steps: dict[Layout, tuple[PlanarBatch | Chosen, torch.cuda.CUDAGraph]] = {}
+        self.steps: dict[Layout, tuple[PlanarBatch | GraphIds, torch.cuda.CUDAGraph]] = {}
         self.predictions: dict[Layout, tuple[PlanarBatch, torch.cuda.CUDAGraph, Tensor]] = {}
         self.application: torch.cuda.CUDAGraph | None = None
         self.queued: deque[torch.cuda.Event] = deque()
 
-    def train(self, batches: Step) -> None:
+    def train(self, graphs: StepGraphs) -> None:
         """One step."""
-        resident = isinstance(batches, Chosen)
-        layout = batches.layout if resident else batches[0].layout
+        by_ids = isinstance(graphs, GraphIds)
+        layout = graphs.layout if by_ids else graphs[0].layout
         if layout not in self.steps:
-            static = batches.to(self.device) if resident else join(batches, self.device)
-            run = self.step if self.step.world.size == 1 else self.step.differentiate
-            graph, _ = self._captured(lambda: run(static.batch() if resident else static))
+            static = graphs.to(self.device) if by_ids else join(graphs, self.device)
+
+            def run() -> None:
+                self.differentiate(static.batch() if by_ids else static)
+                if self.world.size == 1:
+                    self.apply()
+
+            graph, _ = self._captured(run)
             self.steps[layout] = static, graph
         else:
             static, graph = self.steps[layout]
-            static.copy_(batches) if resident else overwrite(static, batches)
+            static.copy_(graphs) if by_ids else overwrite(static, graphs)
         graph.replay()
-        if self.step.world.size > 1:
-            self._exchange_and_apply()
+        if self.world.size > 1:
+            self._reduce_and_apply()
         self._hold_back()
 
-    def _exchange_and_apply(self) -> None:
+    def _reduce_and_apply(self) -> None:
         """Between processes the exchange stays outside: they meet new layouts, and warm up, at different steps."""
-        self.step.exchange()
+        self.world.all_reduce(self.sums)
         if self.application is None:
-            self.application, _ = self._captured(self.step.apply)
+            self.application, _ = self._captured(self.apply)
         self.application.replay()
 
     def predict(self, batch: PlanarBatch) -> Tensor:
         """(trials, G, outputs), overwritten by the next prediction of the same layout."""
         if batch.layout not in self.predictions:
-            static = batch._map(torch.clone)
-            graph, out = self._captured(lambda: self.prediction(static))
+            static, predict = batch._map(torch.clone), super().predict
+            graph, out = self._captured(lambda: predict(static))
             self.predictions[batch.layout] = static, graph, out
         else:
             static, graph, out = self.predictions[batch.layout]
@@ -81,14 +83,14 @@ class Captured:
             self.queued.popleft().synchronize()
 
     def _captured(self, run: Callable[[], Any]) -> tuple[torch.cuda.CUDAGraph, Any]:
-        kept = {name: value.clone() for name, value in self.state.tensors().items()}
+        kept = {name: value.clone() for name, value in self.tensors().items()}
         side = torch.cuda.Stream(self.device)
         side.wait_stream(torch.cuda.current_stream(self.device))
         with torch.cuda.stream(side):
             for _ in range(_WARM_UP):
                 run()
         torch.cuda.current_stream(self.device).wait_stream(side)
-        for name, value in self.state.tensors().items():
+        for name, value in self.tensors().items():
             value.copy_(kept[name])
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(graph, pool=self.pool, capture_error_mode="thread_local"):  # the loader pins memory meanwhile

@@ -16,10 +16,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..errors import FormatError, MissingDependencyError
+from ..errors import MissingDependencyError
 from ..io.atomic import naming_file, replace_files
 from ..io.checksums import json_text, read_json
-from ..runs.log import FIELDS, Record
+from ..runs.errors import damage_named
+from ..runs.log import FIELDS, LogRecord
 from ..runs.settings import flat
 from ..runs.trials import trial_name
 from .callbacks import Callback, RunInfo
@@ -39,11 +40,11 @@ class CSVLogger(Callback):
         self.path = run.folder / "metrics.csv"
         replace_files({self.path: ",".join(self.columns) + "\n" + self._rows(run.records)})
 
-    def on_epoch(self, records: Sequence[Record]) -> None:
+    def on_epoch(self, records: Sequence[LogRecord]) -> None:
         with naming_file(self.path), open(self.path, "a", encoding="utf-8", newline="") as file:
             file.write(self._rows(records))
 
-    def _rows(self, records: Sequence[Record]) -> str:
+    def _rows(self, records: Sequence[LogRecord]) -> str:
         out = io.StringIO()
         csv.DictWriter(out, self.columns, lineterminator="\n").writerows(records)
         return out.getvalue()
@@ -63,7 +64,7 @@ class TensorBoardLogger(Callback):
         self.folder = run.folder / "tensorboard"
         self.on_epoch(run.records)
 
-    def on_epoch(self, records: Sequence[Record]) -> None:
+    def on_epoch(self, records: Sequence[LogRecord]) -> None:
         for r in records:
             writer = self._writer(_trial(r))
             for name in SCALARS:
@@ -107,7 +108,7 @@ class ServiceLogger(Callback):
         for _, records in groupby(sorted(run.records, key=lambda r: r["epoch"]), lambda r: r["epoch"]):
             self.on_epoch(list(records))
 
-    def on_epoch(self, records: Sequence[Record]) -> None:
+    def on_epoch(self, records: Sequence[LogRecord]) -> None:
         new = [r for r in records if r["epoch"] > self.sent.get(_trial(r), 0)]
         if new:
             values = {self._name(r, name): r[name] for r in new for name in SCALARS if r[name] is not None}
@@ -118,7 +119,7 @@ class ServiceLogger(Callback):
     def on_end(self, result: Mapping[str, Any]) -> None:
         self.ended = True
 
-    def _name(self, record: Record, name: str) -> str:
+    def _name(self, record: LogRecord, name: str) -> str:
         return f"{name}/{_trial(record)}" if self.several else name
 
     def _remember(self) -> None:
@@ -197,7 +198,7 @@ LOGGERS = {"csv": CSVLogger, "tensorboard": TensorBoardLogger, "wandb": WandbLog
 """By the names of ``planegraph train --log``."""
 
 
-def _trial(record: Record) -> str:
+def _trial(record: LogRecord) -> str:
     return trial_name(record["seed"], record["fold"], record["target"])
 
 
@@ -211,15 +212,11 @@ def _figures(result: Mapping[str, Any]) -> dict[str, float]:
 
 def _read_state(path: Path) -> dict[str, Any]:
     """What an earlier process wrote; empty if there was none."""
-    try:
+    if not path.exists():
+        return {}
+    with damage_named(path, advice=_NEW_RUN):
         found = read_json(path, _NEW_RUN)
         return {"id": str(found["id"]), "epochs": {str(trial): int(epoch) for trial, epoch in found["epochs"].items()}}
-    except FileNotFoundError:
-        return {}
-    except FormatError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise FormatError(f"{path} is damaged: {error!r}. {_NEW_RUN}") from None
 
 
 def _needed(module: str, install: str) -> Any:

@@ -19,12 +19,12 @@ from typing import Any, Self
 
 from ..errors import FormatError
 from ..nn import GraphModel
+from ..runs.checkpoint import CHECKPOINT
 from ..runs.errors import SettingsError
-from ..runs.finished import read_run, read_schema
+from ..runs.finished import read_finished, read_schema
 from ..runs.models import copy_weights
 from ..runs.settings import FROM_TASK, RunSettings, flat, load_run_settings
 from ..tasks.molecules.task import MoleculeSchema
-from .loop import CHECKPOINT
 
 _ALL, _BUT_LAST = "all weights", "all weights but the last map of the readout"
 
@@ -63,7 +63,7 @@ class Start:
         name = str(Path(fspath(run)))
         if out is not None and (Path(out) / CHECKPOINT).exists():
             return cls._resumed(name, Path(out))
-        found = read_run(Path(name))
+        found = read_finished(Path(name))
         model = {key: value for key, value in found.models[0].config.to_dict().items() if key not in FROM_TASK}
         settings = RunSettings("start", model=model, model_class=type(found.models[0]).__name__)
         return cls(name, found.schema, settings, tuple(found.models))
@@ -107,7 +107,7 @@ class Start:
         last = self.record(schema)["copied"] == _ALL
 
         def fill(model: GraphModel, k: int) -> None:
-            models = self.models or read_run(Path(self.run)).models
+            models = self.models or read_finished(Path(self.run)).models
             copy_weights(models[k % len(models)], model, last)
 
         return fill

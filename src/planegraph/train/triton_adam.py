@@ -17,8 +17,7 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from ..runs.settings import TrainSettings
-from .adam import BETA1, BETA2, EPS, Pace, Vectors
+from .adam import BETA1, BETA2, EPS, Adam
 
 _BLOCK = 1024  # elements of one program
 
@@ -73,31 +72,29 @@ def can_fuse(weights: Tensor) -> bool:
     return weights.is_cuda and weights.dtype == torch.float32
 
 
-class FusedAdam:
-    """The rule of adam.py in two kernels, for float32; the arguments are those of ``PlainAdam``."""
+class FusedAdam(Adam):
+    """The rule of adam.py in two kernels, for float32."""
 
-    def __init__(self, weights: Tensor, sizes: Sequence[int], trials: int, settings: TrainSettings) -> None:
-        self.settings = settings
-        pieces = _pieces(sizes, trials)
-        self.grid = len(pieces), trials
-        self.pieces = torch.tensor(pieces, dtype=torch.int64, device=weights.device)  # begin, size of the parameter, length
-        self.squares = torch.zeros(trials, len(pieces), dtype=torch.float64, device=weights.device)
+    def _prepare(self) -> None:
+        pieces = _pieces(self.sizes, self.trials)
+        self.grid = len(pieces), self.trials
+        self.pieces = torch.tensor(pieces, dtype=torch.int64, device=self.weights.device)  # begin, size of the parameter, length
+        self.squares = torch.zeros(self.trials, len(pieces), dtype=torch.float64, device=self.weights.device)
 
     def norms(self, gradient: Tensor) -> Tensor:
-        """See :class:`adam.Adam`."""
+        """See :class:`Adam`."""
         with _on(gradient):
             _squares_kernel[self.grid](gradient, self.pieces, self.squares, BLOCK=_BLOCK)
         return self.squares.sum(1).sqrt_()
 
-    def update(self, vectors: Vectors, gradient: Tensor, pace: Pace) -> None:
-        """See :class:`adam.Adam`."""
-        weights, first, second, average = vectors
-        with _on(weights):
+    def _update(self, gradient: Tensor, factor: Tensor, bias: Tensor, forget: Tensor | None) -> None:
+        averaged = self.average is not None
+        with _on(self.weights):
             _update_kernel[self.grid](
-                weights, first, second, weights if average is None else average, gradient,
-                pace.factor, pace.rate, pace.bias, pace.rate if pace.forget is None else pace.forget, self.pieces,
+                self.weights, self.first, self.second, self.average if averaged else self.weights, gradient,
+                factor, self.rate, bias, forget if averaged else self.rate, self.pieces,
                 BETA1=BETA1, BETA2=BETA2, EPS=EPS, DECAY=self.settings.weight_decay,
-                DECOUPLED=self.settings.optimizer == "adamw", HAS_AVERAGE=average is not None, BLOCK=_BLOCK,
+                DECOUPLED=self.settings.optimizer == "adamw", HAS_AVERAGE=averaged, BLOCK=_BLOCK,
             )  # fmt: skip
 
 
