@@ -19,7 +19,7 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture lint clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture site check lint clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -102,6 +102,12 @@ sanitized: $(VENV)/.tools  ## build the tests of the core under all sanitizers, 
 
 torture: setup sanitized  ## attacks on all of it for TORTURE_SECONDS, an hour by default; TORTURE_ARGS chooses a part and a seed
 	PYTHONPATH=tests $(PY) -m torture --seconds $(TORTURE_SECONDS) $(TORTURE_ARGS)
+
+site: setup  ## the documentation as a site, in build/site
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir $(BUILD)/site
+
+check: lint  ## everything that reads the code without running it: ruff, types
+	$(PY) -m mypy
 
 lint: setup  ## ruff
 	$(BIN)/ruff check .

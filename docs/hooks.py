@@ -1,0 +1,60 @@
+"""What `mkdocs.yml` cannot say: the README is the first page, links lead out of docs/ to the repository, docstrings use Sphinx's roles."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import griffe
+from mkdocs.structure.files import File
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """The README of the repository becomes ``index.html``; its links are seen from docs/."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    text = re.sub(r"\]\((?!https?:|#)([^)]+)\)", lambda link: f"]({_from_docs(link[1])})", text)
+    files.append(File.generated(config, "README.md", content=text))
+    return files
+
+
+def _from_docs(path: str) -> str:
+    return path.removeprefix("docs/") if path.startswith("docs/") else f"../{path}"
+
+
+def on_page_markdown(markdown: str, config: Any, **_: Any) -> str:
+    """Links such as ``../examples/molecules.csv`` lead to the file in the repository."""
+
+    def link(match: re.Match) -> str:
+        if not (ROOT / match[1]).exists():
+            raise FileNotFoundError(f"a page links to {match[1]}, which is not in the repository")
+        return f"]({config.repo_url}/blob/main/{match[1]})"
+
+    return re.sub(r"\]\(\.\./([^)#]+)\)", link, markdown)
+
+
+class SphinxMarkup(griffe.Extension):
+    """Docstrings as Markdown: ``:class:`Graph``` is a link if the site has the name; doctests and what follows ``::`` are code."""
+
+    def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
+        def link(role: re.Match) -> str:
+            return f'<autoref identifier="{_full_name(obj, role[1])}" optional><code>{role[1]}</code></autoref>'
+
+        if obj.docstring:
+            text = re.sub(r":\w+:`~?([\w.]+)`", link, obj.docstring.value)
+            text = re.sub(r"`([^`<]+) <(https?:[^>]+)>`_", r"[\1](\2)", text)
+            text = re.sub(r"::$", ":", text, flags=re.MULTILINE)
+            obj.docstring.value = re.sub(r"^>>> (?:.+\n?)+", _fenced, text, flags=re.MULTILINE)
+
+
+def _fenced(doctest: re.Match) -> str:
+    return f"```pycon\n{doctest[0].rstrip()}\n```\n"
+
+
+def _full_name(obj: griffe.Object, name: str) -> str:
+    try:
+        return obj.resolve(name)
+    except griffe.NameResolutionError:
+        return name
