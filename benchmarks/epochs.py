@@ -10,12 +10,12 @@ from typing import Any
 import torch
 
 from planegraph.data import PlanarBatch
-from planegraph.datasets import Task
+from planegraph.runs.trials import lanes_of
+from planegraph.tasks import Task
 from planegraph.train import RunSettings
 from planegraph.train.batches import Batches
 from planegraph.train.distributed import World
 from planegraph.train.group import Group
-from planegraph.train.lanes import lanes_of
 from planegraph.train.loop import end_epoch, train_epoch
 from planegraph.train.signals import StopWish
 

@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from planegraph.datasets.molecule_files import open_table
+from planegraph.tasks.molecules.files import open_table
 
 
 def main() -> int:

@@ -25,8 +25,8 @@ import numpy as np
 import torch
 
 from planegraph.data import PackedDataset
-from planegraph.datasets.task import Task
 from planegraph.nn.for_data import sizes_of
+from planegraph.tasks.task import Task
 from planegraph.train import RunSettings, train
 
 SETS = ("freesolv", "esol", "lipo", "bace", "bbbp")

@@ -24,11 +24,11 @@ from typing import Any
 import torch
 
 from planegraph.nn import PlanEConfig
+from planegraph.runs.settings import RunSettings
+from planegraph.runs.trials import lanes_of
 from planegraph.train.distributed import World
 from planegraph.train.group import Group
-from planegraph.train.lanes import lanes_of
 from planegraph.train.loop import end_epoch, train_epoch
-from planegraph.train.settings import RunSettings
 from planegraph.train.signals import StopWish
 from planegraph.train.tasks import task_of
 

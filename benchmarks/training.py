@@ -40,8 +40,8 @@ from measure import machine
 from table import Row, Table, arguments, report
 
 from planegraph import datasets
+from planegraph.runs.log import read_log
 from planegraph.train import RunSettings, load_settings
-from planegraph.train.log import read_log
 
 CONFIGS = Path(__file__).resolve().parents[1] / "configs"
 WIDTH = 64

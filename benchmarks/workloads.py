@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import planegraph as pg
-from planegraph import families
+from planegraph.graphs import families
 
 
 def zinc_arrays(root: Path, count: int = 12_000) -> dict[str, np.ndarray]:

@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 import planegraph as pg
-from planegraph import families
+from planegraph.graphs import families
 
 
 def caffeine_like() -> pg.Graph:

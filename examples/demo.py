@@ -122,7 +122,7 @@ class Trainer:
 
     def update(self) -> None:
         """Reads the logs that have changed."""
-        from planegraph.train.log import read_log
+        from planegraph.runs.log import read_log
 
         for path in [self.folder / "log.jsonl", *self.folder.glob("group*/log.jsonl")]:
             with contextlib.suppress(FileNotFoundError):

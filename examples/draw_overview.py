@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import planegraph as pg
-from planegraph.molecules import rdkit
+from planegraph.graphs.formats.molecules import rdkit
 
 SMILES = "Cn1cnc2c1c(=O)n(C)c(=O)n2C"
 WIDTH, HEIGHT = 1000, 340

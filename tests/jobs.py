@@ -33,9 +33,10 @@ from left_files import contents
 
 import planegraph.predict.files
 import planegraph.train.molecules  # noqa: F401
-from planegraph import families, report, workers  # noqa: F401
+from planegraph import report, workers  # noqa: F401
 from planegraph.cli import main
 from planegraph.data import PackedDataset
+from planegraph.graphs import families
 from planegraph.nn import BasePlanE, Categorical, PlanEConfig
 
 SECONDS = 120.0

@@ -12,10 +12,10 @@ from safetensors.torch import load
 
 from planegraph.data import PackedDataset
 from planegraph.data.format import read_tensors
-from planegraph.sealed import SEAL, check_file, is_sealed, read_json
-from planegraph.train.log import read_log
-from planegraph.train.machine import read_sessions
-from planegraph.train.settings import load_run_settings
+from planegraph.io.checksums import SEAL, check_file, is_sealed, read_json
+from planegraph.runs.log import read_log
+from planegraph.runs.provenance import read_sessions
+from planegraph.runs.settings import load_run_settings
 
 _LEFTOVER = re.compile(r"\..+\.[0-9a-f]{16}\.tmp")
 _BETWEEN = frozenset({

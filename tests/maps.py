@@ -64,7 +64,7 @@ def planar(n: int, density: float, rng: random.Random) -> Plain:
 
 
 def is_three_connected_brute_force(g: Plain) -> bool:
-    """Remove every node and look for cut nodes: the oracle for planegraph.check.is_three_connected."""
+    """Remove every node and look for cut nodes: the oracle for planegraph.decomposition.check.is_three_connected."""
     graph = nx.Graph(list(g.edges))
     if len(graph) < 4 or not nx.is_biconnected(graph):
         return False

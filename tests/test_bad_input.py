@@ -262,7 +262,7 @@ def test_bad_codes():
     """Every truncation of a code and many changes of one byte: refused, or a graph; never anything else."""
     g = pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)], node_labels=[1, -2, 300, 4], dart_labels=[(1, 2), (3, 3), (4, 5), (6, 6)])
     code = pg.canonical_form(g).code
-    from planegraph.code import decode
+    from planegraph.canonical.code import decode
 
     assert decode(code) == g.relabel(pg.canonical_form(g).labelling)
     for end in range(len(code)):
@@ -289,7 +289,7 @@ def test_bad_codes():
 )
 def test_codes_that_say_a_graph_in_another_way(code, why):
     """Equal graphs have equal codes: what the canonical code leaves out must not be there."""
-    from planegraph.code import decode
+    from planegraph.canonical.code import decode
 
     with pytest.raises(pg.FormatError, match=why):
         decode(bytes(code))

@@ -21,8 +21,8 @@ pytest.importorskip("torch")
 pytest.importorskip("rdkit")
 
 from planegraph.cli import main
-from planegraph.molecules import MOST_CHARACTERS
-from planegraph.sealed import json_text, read_json
+from planegraph.graphs.formats.molecules import MOST_CHARACTERS
+from planegraph.io.checksums import json_text, read_json
 
 PARTS = ("C", "CC", "O", "N", "c1ccccc1", "C(=O)O", "Cl", "C1CC1", "C#N", "S")
 MOLECULES = [f"CC({PARTS[k % 10]})C({PARTS[k // 7]})" for k in range(40)]

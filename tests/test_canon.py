@@ -16,7 +16,7 @@ from plain import Plain, disjoint_union
 from strategies import any_planar, labels_on, planar_graphs, seeds
 
 import planegraph as pg
-from planegraph.code import encode
+from planegraph.canonical.code import encode
 
 FAMILIES = graphs.families()
 

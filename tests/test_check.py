@@ -14,7 +14,7 @@ from skeletons import tree_from_tables
 from strategies import glued_graphs, planar_graphs
 
 import planegraph as pg
-from planegraph.check import TABLES, DecompositionError, check_tables, is_three_connected
+from planegraph.decomposition.objects.check import TABLES, DecompositionError, check_tables, is_three_connected
 
 FAMILIES = graphs.families() | graphs.nonplanar()
 

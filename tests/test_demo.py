@@ -56,7 +56,7 @@ def test_too_few_epochs_fail(place, tmp_path):
 
 
 def test_interrupted_and_gone_on_with(place, tmp_path):
-    from planegraph.train.log import read_log
+    from planegraph.runs.log import read_log
 
     out, longer = tmp_path / "out", ["--set", "train.epochs=40"]
     process = start(place, out, *longer)

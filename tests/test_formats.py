@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import planegraph as pg
-from planegraph import code, labels
-from planegraph.graph6 import read_lines
+from planegraph.canonical import code
+from planegraph.graphs import labels
+from planegraph.graphs.formats.graph6 import read_lines
 
 INF = float("inf")
 

@@ -23,7 +23,7 @@ batch = pg.GraphBatch(
 print("ready", flush=True)
 try:
     if what == "planarity":
-        from planegraph.decompose import planar_mask
+        from planegraph.decomposition.api import planar_mask
         while True:
             planar_mask(batch)
     while True:

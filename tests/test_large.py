@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import planegraph as pg
-from planegraph import families as f
+from planegraph.graphs import families as f
 
 N = 2**17 + 1000
 

@@ -10,13 +10,13 @@ True
 
 from importlib.metadata import PackageNotFoundError, version
 
-from . import families
-from .batch import GraphBatch
-from .canon import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
-from .decompose import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
-from .decomposition import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
+from .canonical.form import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
+from .decomposition.api import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
+from .decomposition.objects import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, NotPlanarError, PlanegraphError, PlanegraphWarning
-from .graph import Graph
+from .graphs import families
+from .graphs.batch import GraphBatch
+from .graphs.graph import Graph
 
 try:
     __version__ = version("planegraph")

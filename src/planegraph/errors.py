@@ -60,3 +60,9 @@ class MissingDependencyError(PlanegraphError, ImportError):
 
 class WorkerError(PlanegraphError, RuntimeError):
     """A worker process ended before its work was done, for example because the system ran out of memory and killed it."""
+
+
+def require(condition: object, message: str) -> None:
+    """Raises :class:`FormatError` unless the condition holds."""
+    if not condition:
+        raise FormatError(message)

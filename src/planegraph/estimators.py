@@ -17,18 +17,18 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import torch
 
-from .data.format import replace_files
 from .data.packed import PackedDataset
-from .datasets.molecule_features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
-from .datasets.molecule_task import SMALL
-from .datasets.sources import make_task
-from .datasets.task import Task
-from .datasets.weights import bad_weight
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
-from .graph import Graph
+from .graphs.graph import Graph
+from .io.atomic import replace_files
+from .io.checksums import json_text, read_json
 from .nn import BasePlanE
 from .predict.predictor import model_outputs
-from .sealed import json_text, read_json
+from .tasks.molecules.features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
+from .tasks.molecules.task import SMALL
+from .tasks.sources import make_task
+from .tasks.task import Task
+from .tasks.weights import bad_weight
 from .train import RunSettings, train
 from .train.distributed import chosen_device
 from .train.metrics import probabilities

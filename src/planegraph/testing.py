@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .errors import InvalidGraphError, MissingDependencyError, PlanegraphError
-from .graph import Graph
+from .graphs.graph import Graph
 
 try:
     import torch
@@ -262,7 +262,7 @@ def _describe(graph: Any) -> str:
 
 
 def _isomorphic(g: Any, h: Any) -> bool:
-    from .canon import is_isomorphic
+    from .canonical.form import is_isomorphic
 
     try:
         return is_isomorphic(*(x if isinstance(x, Graph) else Graph.from_pyg(x) for x in (g, h)))

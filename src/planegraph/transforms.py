@@ -12,7 +12,7 @@ from .data.from_pyg import PygGraphs, as_names, read_pyg
 from .data.packed import OnNonplanar
 from .data.pyg import PlanarData, as_planar_data
 from .data.tables import PackedTables
-from .decompose import planar_mask
+from .decomposition.api import planar_mask
 from .errors import InvalidGraphError, MissingDependencyError, NotPlanarError
 
 try:

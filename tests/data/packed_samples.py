@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import planegraph as pg
-from planegraph import families as f
+from planegraph.graphs import families as f
 
 
 def shapes() -> list[pg.Graph]:

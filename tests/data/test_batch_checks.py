@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch")
 
 from planegraph.data import Capacity, PackedDataset, PlanarBatch, batch_checks  # noqa: E402
 from planegraph.data.batch import collate  # noqa: E402
+from planegraph.data.device.resident import ResidentDataset  # noqa: E402
 from planegraph.data.layout import COUNTS, SECTION_NAMES  # noqa: E402
-from planegraph.data.resident import ResidentDataset  # noqa: E402
 from planegraph.errors import InvalidGraphError  # noqa: E402
 from planegraph.nn import BasePlanE  # noqa: E402
 

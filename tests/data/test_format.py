@@ -22,10 +22,12 @@ pytest.importorskip("torch")
 from packed_samples import shapes, with_labels
 
 import planegraph as pg
-from planegraph.data import PackedDataset, PackedLoader, format, temporary
-from planegraph.data.format import manifest_path, replace_files
+from planegraph.data import PackedDataset, PackedLoader, format
+from planegraph.data.format import manifest_path
 from planegraph.data.tables import NAMES
 from planegraph.datasets.packing import concatenate
+from planegraph.io import temporary
+from planegraph.io.atomic import replace_files
 
 
 def dataset(by_dart: bool = False) -> PackedDataset:

@@ -18,11 +18,12 @@ torch = pytest.importorskip("torch")
 
 from collating import roomy, stand_in, tables_of  # noqa: E402
 
-from planegraph.data import Capacity, DoesNotFitError, Layout, PackedDataset, PlanarBatch, resident  # noqa: E402
+from planegraph.data import Capacity, DoesNotFitError, Layout, PackedDataset, PlanarBatch  # noqa: E402
 from planegraph.data.batch import Collator  # noqa: E402
+from planegraph.data.device import resident  # noqa: E402
+from planegraph.data.device.resident import ResidentDataset, make_resident  # noqa: E402
 from planegraph.data.layout import SECTION_NAMES  # noqa: E402
 from planegraph.data.layout import SECTIONS as CORE_SECTIONS  # noqa: E402
-from planegraph.data.resident import ResidentDataset, make_resident  # noqa: E402
 from planegraph.data.runs import ROW_SECTIONS, SECTIONS  # noqa: E402
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1" and resident.triton_collate is not None
@@ -114,7 +115,7 @@ def test_chunks_agree(monkeypatch):
     """However many graphs are prepared at a time, the tables are the same."""
     ds = stand_in(tables_of(nasty()), 2)
     whole = ResidentDataset(ds, "cpu")
-    monkeypatch.setattr("planegraph.data.localize._CHUNK", 7)
+    monkeypatch.setattr("planegraph.data.device.localize._CHUNK", 7)
     parts = ResidentDataset(ds, "cpu")
     assert all(map(torch.equal, whole.data, parts.data))
 
@@ -209,7 +210,7 @@ def test_bad_ids():
 def test_too_large_stays_on_the_host(monkeypatch):
     ds = stand_in(tables_of(nasty()), 1)
     assert make_resident(ds, torch.device("cpu")) is not None
-    monkeypatch.setattr("planegraph.data.prepare._MOST_COLUMNS", 20)
+    monkeypatch.setattr("planegraph.data.device.prepare._MOST_COLUMNS", 20)
     assert make_resident(ds, torch.device("cpu")) is None
     monkeypatch.undo()
     kept = make_resident(ds, torch.device("cpu"))

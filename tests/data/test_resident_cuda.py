@@ -11,10 +11,11 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import planegraph as pg  # noqa: E402
-from planegraph.data import Capacity, DoesNotFitError, PackedDataset, PlanarBatch, resident  # noqa: E402
+from planegraph.data import Capacity, DoesNotFitError, PackedDataset, PlanarBatch  # noqa: E402
 from planegraph.data.batch import Collator  # noqa: E402
+from planegraph.data.device import resident  # noqa: E402
+from planegraph.data.device.resident import ResidentDataset  # noqa: E402
 from planegraph.data.layout import SECTION_NAMES  # noqa: E402
-from planegraph.data.resident import ResidentDataset  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 WIDTH, LANES = 12, 3

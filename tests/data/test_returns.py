@@ -17,9 +17,9 @@ import planegraph as pg
 from planegraph.data import PackedDataset
 from planegraph.data.returns import SCALE, return_probabilities
 from planegraph.data.tables import PackedTables
-from planegraph.datasets.task import Task
 from planegraph.errors import InvalidGraphError, PlanegraphError
 from planegraph.nn import BasePlanE, Mixed, PlanEConfig
+from planegraph.tasks.task import Task
 
 STEPS = 9
 

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from planegraph.data.format import replace_files
-from planegraph.data.temporary import temporary_file
+from planegraph.io.atomic import replace_files, temporary_file
 
 pytestmark = pytest.mark.skipif(
     sys.platform == "win32", reason="has no locks that end with their process and let a file be renamed"
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.skipif(
 DYING = """
 import os, signal, sys
 from pathlib import Path
-from planegraph.data.format import replace_files
+from planegraph.io.atomic import replace_files
 
 def die(file):
     file.write(b"half")

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from planegraph.batch import GraphBatch
 from planegraph.datasets.base import Dataset
 from planegraph.datasets.files import RawFile
 from planegraph.datasets.raw import RawGraphs
-from planegraph.datasets.task import Task
+from planegraph.graphs.batch import GraphBatch
+from planegraph.tasks.task import Task
 
 
 class Rings(Dataset):

@@ -13,10 +13,10 @@ from scipy.stats import spearmanr
 from sklearn import metrics as oracle
 from sklearn.calibration import calibration_curve
 
-from planegraph.datasets import metrics
-from planegraph.datasets.measures import KINDS
-from planegraph.datasets.metrics import METRICS, error_of, figures, interval_quantile, mean_figure, metrics_of
 from planegraph.errors import PlanegraphError
+from planegraph.tasks import metrics
+from planegraph.tasks.measures import KINDS
+from planegraph.tasks.metrics import METRICS, error_of, figures, interval_quantile, mean_figure, metrics_of
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3).map(lambda x: round(x, 3)))
 CHANCES = st.one_of(st.sampled_from([0.0, 0.1, 0.3, 0.5, 0.7, 1.0]), st.floats(0, 1))

@@ -22,10 +22,10 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from planegraph.datasets import molecule_baselines
-from planegraph.datasets.molecule_baselines import BOOSTING, FOREST, TREES, baseline_figures, fingerprints
-from planegraph.datasets.molecule_features import descriptors
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
+from planegraph.tasks.molecules import baselines as molecule_baselines
+from planegraph.tasks.molecules.baselines import BOOSTING, FOREST, TREES, baseline_figures, fingerprints
+from planegraph.tasks.molecules.features import descriptors
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 
 PARTS = ("C", "CC", "O", "N", "c1ccccc1", "C(=O)O", "Cl", "C1CC1", "C#N", "S")
 QUICK = 20  # trees

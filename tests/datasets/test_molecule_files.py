@@ -19,9 +19,9 @@ pytest.importorskip("rdkit")
 
 from rdkit import Chem
 
-from planegraph.datasets import molecule_files
-from planegraph.datasets.molecule_files import MoleculeTable, find_smiles_column, guess_kind, open_table, read_targets
 from planegraph.errors import FormatError, MissingDependencyError
+from planegraph.tasks.molecules import files as molecule_files
+from planegraph.tasks.molecules.files import MoleculeTable, find_smiles_column, guess_kind, open_table, read_targets
 
 TABLE = {
     "smiles": ["CCO", "c1ccccc1", "C[C@H](N)C(=O)O", "CC(=O)Oc1ccccc1C(=O)O", "[Cl-].[Na+]"],

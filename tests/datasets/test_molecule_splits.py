@@ -12,17 +12,17 @@ pytest.importorskip("rdkit")
 from rdkit import Chem
 from rdkit.Chem.Scaffolds.MurckoScaffold import GetScaffoldForMol
 
-from planegraph.datasets import molecule_splits
-from planegraph.datasets.molecule_files import open_table
-from planegraph.datasets.molecule_splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
-from planegraph.datasets.raw import SPLITS
 from planegraph.errors import FormatError, PlanegraphError
+from planegraph.tasks import PARTS
+from planegraph.tasks.molecules import splits as molecule_splits
+from planegraph.tasks.molecules.files import open_table
+from planegraph.tasks.molecules.splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 
 SEEDS = st.integers(0, 2**32 - 1)
 
 
 def check_partition(split: dict[str, np.ndarray], count: int) -> None:
-    assert tuple(split) == SPLITS
+    assert tuple(split) == PARTS
     for ids in split.values():
         assert ids.dtype == np.int64
         assert (np.diff(ids) > 0).all()
@@ -35,7 +35,7 @@ def check_whole(split: dict[str, np.ndarray], groups: list[str]) -> None:
 
 
 def equal(a: dict[str, np.ndarray], b: dict[str, np.ndarray]) -> bool:
-    return all(np.array_equal(a[part], b[part]) for part in SPLITS)
+    return all(np.array_equal(a[part], b[part]) for part in PARTS)
 
 
 @pytest.fixture(scope="module", params=["bace", "bbbp", "esol", "freesolv"])
@@ -47,7 +47,7 @@ def small(request, data_root) -> list[str]:
 
 
 def test_parts_are_those_of_datasets():
-    assert molecule_splits.PARTS == SPLITS
+    assert molecule_splits.PARTS == PARTS
 
 
 # ---- at random --------------------------------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def test_parts_are_those_of_datasets():
 def test_random_split(count, seed):
     split = random_split(count, seed)
     check_partition(split, count)
-    for part, share in zip(SPLITS, (0.8, 0.1, 0.1), strict=True):
+    for part, share in zip(PARTS, (0.8, 0.1, 0.1), strict=True):
         assert abs(len(split[part]) - share * count) <= 1
     assert equal(split, random_split(count, seed))
 
@@ -104,7 +104,7 @@ def test_scaffold_split_of_small_data(small):
         )
         check_partition(split, len(small))
         check_whole(split, own)
-        for part, share in zip(SPLITS, (0.8, 0.1, 0.1), strict=True):
+        for part, share in zip(PARTS, (0.8, 0.1, 0.1), strict=True):
             assert abs(len(split[part]) / len(small) - share) < 0.02
         drawn.append(split)
     assert not equal(drawn[0], drawn[1])

@@ -11,9 +11,9 @@ pytest.importorskip("rdkit")
 pytest.importorskip("torch")
 
 from planegraph.cli import main
-from planegraph.datasets.molecule_baselines import BOOSTING, baseline_figures
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import FormatError, PlanegraphError
+from planegraph.tasks.molecules.baselines import BOOSTING, baseline_figures
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 
 HEADER = ("smiles", "y", "w", "part")
 SMILES = [f"C{'C' * (k % 7)}({end})C" for k in range(8) for end in ("O", "N", "Cl", "C#N", "c1ccccc1")]

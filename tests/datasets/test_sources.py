@@ -9,10 +9,10 @@ import torch
 
 import planegraph as pg
 from planegraph.data import PackedDataset
-from planegraph.datasets import Task
 from planegraph.errors import InvalidGraphError, PlanegraphError
 from planegraph.nn.config import features_of_sizes
 from planegraph.nn.for_data import sizes_of
+from planegraph.tasks import Task
 
 pyg = pytest.importorskip("torch_geometric.data")
 COUNT = 60

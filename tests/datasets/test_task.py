@@ -11,10 +11,10 @@ import torch
 
 import planegraph as pg
 from planegraph.data import PackedDataset
-from planegraph.datasets import Task
-from planegraph.datasets import task as task_module
-from planegraph.datasets.measures import KINDS as KINDS_OF_TASKS
 from planegraph.errors import PlanegraphError
+from planegraph.tasks import Task
+from planegraph.tasks import task as task_module
+from planegraph.tasks.measures import KINDS as KINDS_OF_TASKS
 
 RINGS = PackedDataset.from_graphs([pg.families.cycle(n) for n in (3, 4, 5)])
 

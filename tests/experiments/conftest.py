@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 if TYPE_CHECKING:
-    from planegraph.datasets.task import Task
+    from planegraph.tasks.task import Task
 
 collect_ignore_glob = [] if find_spec("torch") else ["*.py"]
 

@@ -19,7 +19,7 @@ from planegraph.errors import PlanegraphError
 from planegraph.experiments.configs import config_names, differences, load_config
 from planegraph.experiments.published import MEASURES, TABLE_NAMES, TABLES
 from planegraph.experiments.reproduce import names_of
-from planegraph.train.models import model_class
+from planegraph.runs.models import model_class
 
 FEATURES = {  # of nodes and edges, and the number of outputs, without loading the data
     "p3r": (None, None, 9),

@@ -6,7 +6,7 @@ import json
 import subprocess
 from pathlib import Path
 
-from planegraph.train import machine
+from planegraph.runs import provenance as machine
 
 
 def test_sessions_are_appended(tmp_path):

@@ -11,17 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from train.tasks import regression, small
 
-from planegraph.datasets.metrics import rocauc
 from planegraph.experiments.checks import last_rates, rounding, tied_pairs
-from planegraph.experiments.records import (
-    RecordError,
-    checked_record,
-    read_record,
-    read_records,
-    write_record,
-)
+from planegraph.experiments.records import RecordError, checked_record, read_record, read_records, write_record
+from planegraph.runs.schedules import Constant, Cosine, Step
+from planegraph.tasks.metrics import rocauc
 from planegraph.train import TrainSettings, train
-from planegraph.train.schedules import Constant, Cosine, Step
 
 from .edits import edit_json, edit_lines
 

@@ -12,7 +12,6 @@ from train.tasks import regression, small
 
 from planegraph.cli import main
 from planegraph.data import format
-from planegraph.data.format import replace_files
 from planegraph.experiments import records
 from planegraph.experiments.records import (
     RecordError,
@@ -24,12 +23,13 @@ from planegraph.experiments.records import (
     write_measure,
     write_record,
 )
+from planegraph.io.atomic import replace_files
+from planegraph.io.checksums import read_json
 from planegraph.nn import BasePlanE
 from planegraph.report import page
-from planegraph.sealed import read_json
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.log import read_log
 from planegraph.train import load_settings, train
-from planegraph.train.checkpoint import load_checkpoint
-from planegraph.train.log import read_log
 
 from .edits import edit_json, of_earlier_model
 

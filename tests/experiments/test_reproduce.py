@@ -18,8 +18,8 @@ import pytest
 from planegraph.cli import main
 from planegraph.errors import PlanegraphError
 from planegraph.experiments.records import read_record
-from planegraph.train.log import read_log
-from planegraph.train.settings import save_settings
+from planegraph.runs.log import read_log
+from planegraph.runs.settings import save_settings
 
 from .edits import of_earlier_model
 
@@ -186,7 +186,7 @@ def test_a_measure_of_fewer_nodes_is_measured_again(tmp_path, monkeypatch):
 
 def test_stopping_says_so_even_if_quiet(monkeypatch, capsys):
     from planegraph.experiments import reproduce
-    from planegraph.train.errors import Stopped
+    from planegraph.runs.errors import Stopped
 
     def stopped(*args, **options):
         raise Stopped("saved in runs/p3r-gin, and --resume continues it", 2)

@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.utils.checkpoint import checkpoint
 
-from planegraph import families
 from planegraph.data import PackedDataset
+from planegraph.graphs import families
 from planegraph.nn import PlanEConv
 from planegraph.nn.dropout import Dropout, mix, set_share
 

@@ -10,9 +10,9 @@ from torch_geometric.loader import DataLoader
 
 import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader
-from planegraph.datasets.task import Task
 from planegraph.errors import InvalidGraphError
 from planegraph.nn import GCN, GIN, GINE, BasePlanE, Categorical, Continuous, PlanEConfig
+from planegraph.tasks.task import Task
 from planegraph.testing import assert_invariant
 from planegraph.transforms import Planar
 

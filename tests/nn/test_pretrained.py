@@ -12,9 +12,9 @@ import torch
 from safetensors.torch import save
 
 from planegraph.errors import FormatError
+from planegraph.io.checksums import SEAL, UNSEALED, sealed_file
 from planegraph.nn import GCN, GIN, GINE, BasePlanE, Categorical, Continuous, Mixed, PlanEConfig
 from planegraph.nn.model import FORMAT, tensors_checksum
-from planegraph.sealed import SEAL, UNSEALED, sealed_file
 
 from .examples import Example, Kind, planar_zoo
 from .models import DTYPES, make_model, pack, small_config

@@ -17,10 +17,10 @@ from rdkit import Chem
 from rdkit.Chem import Crippen
 
 from planegraph.cli import main
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import FormatError
 from planegraph.predict import Predictor
 from planegraph.predict.explain import Contributions, Explanation, explain, explanation_lines, explanation_svg
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train.molecules import molecule_settings, train_molecules
 
 PARTS = ("C", "CC", "O", "N", "c1ccccc1", "C(=O)O", "Cl", "C1CC1", "C#N", "S")

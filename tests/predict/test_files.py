@@ -19,14 +19,14 @@ pytest.importorskip("rdkit")
 from planegraph import workers
 from planegraph.cli import main
 from planegraph.data import format
-from planegraph.data.temporary import take_name
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import WorkerError
-from planegraph.molecule_reader import MoleculeReader
+from planegraph.graphs.formats.molecule_reader import MoleculeReader
+from planegraph.io.atomic import take_name
+from planegraph.io.checksums import read_json
 from planegraph.predict import Predictor, files, writers
 from planegraph.predict.files import embed_file, evaluate_file, predict_file
 from planegraph.predict.writers import write_npy
-from planegraph.sealed import read_json
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train.molecules import molecule_settings, train_molecules
 
 SMILES = ["C" * (1 + k % 9) + "OCNS"[k % 4] + "c1ccccc1" * (k % 2) for k in range(60)]

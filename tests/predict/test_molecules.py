@@ -20,10 +20,10 @@ from rdkit.Chem import Crippen
 from train.tasks import stopped_at
 
 from planegraph.cli import main
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import FormatError, PlanegraphError
 from planegraph.predict import Predictor
 from planegraph.predict.files import evaluate_file, predict_file
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train.metrics import figures_by_target
 from planegraph.train.molecules import molecule_settings, train_molecules
 
@@ -158,7 +158,7 @@ def test_bad_tables(tmp_path, rows, options, message):
 
 def test_missing_targets_add_nothing_to_the_gradient(table, tmp_path):
     """A gap gives the loss that a target predicted without error would give."""
-    from planegraph.train.losses import graph_losses
+    from planegraph.tasks.losses import graph_losses
 
     task = read_molecule_task(table, MoleculeOptions(targets=("logp", "length"))).task
     y = torch.from_numpy(task.dataset.y[:6].copy())

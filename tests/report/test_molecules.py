@@ -19,12 +19,12 @@ from rdkit import Chem
 from rdkit.Chem import Crippen
 
 from planegraph.cli import main
-from planegraph.datasets import molecule_baselines
-from planegraph.datasets.metrics import figures as all_figures
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import FormatError
 from planegraph.report import side_by_side, write_report, write_svgs
 from planegraph.report.molecules import _rebuilt
+from planegraph.tasks.metrics import figures as all_figures
+from planegraph.tasks.molecules import baselines as molecule_baselines
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train import molecules as train_molecules_module
 from planegraph.train.molecules import molecule_settings, train_molecules
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from planegraph.datasets.metrics import rocauc
 from planegraph.report.axes import axis_for, padded
 from planegraph.report.curves import mean_curve
 from planegraph.report.markup import Markup, join, tag
 from planegraph.report.roc import roc_curve
 from planegraph.report.thin import thin_curve, thin_evenly, thin_scatter
+from planegraph.tasks.metrics import rocauc
 
 VALUES = st.lists(st.floats(-1e12, 1e12), min_size=1, max_size=20)
 

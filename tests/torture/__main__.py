@@ -10,7 +10,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from planegraph.train.machine import session
+from planegraph.runs.provenance import session
 
 from . import PARTS
 from .runner import Outcome, row, run_apart, table

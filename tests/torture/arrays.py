@@ -13,7 +13,7 @@ import numpy as np
 
 import planegraph as pg
 from planegraph import _core
-from planegraph.code import decode
+from planegraph.canonical.code import decode
 
 ALLOWED = (pg.PlanegraphError, ValueError, TypeError, OverflowError, IndexError)
 # Sizes between a million and the limit are honest claims that only take memory, so none is drawn.

@@ -29,20 +29,20 @@ from train.tasks import regression, small, stopped_at
 from train.test_resume import outcome
 
 import planegraph as pg
-from planegraph.code import decode, encode
+from planegraph.canonical.code import decode, encode
 from planegraph.data import PackedDataset, PackedLoader
 from planegraph.data import format as packed_format
 from planegraph.errors import FormatError, PlanegraphError
+from planegraph.io.checksums import SEAL, UNSEALED, sealed_file
 from planegraph.nn import BasePlanE
 from planegraph.predict import Predictor
 from planegraph.report import write_report
-from planegraph.report.run_files import Predictions, read_run
-from planegraph.sealed import SEAL, UNSEALED, sealed_file
+from planegraph.runs.errors import Stopped
+from planegraph.runs.folder import Predictions, read_run
+from planegraph.runs.log import FIELDS, read_log
+from planegraph.runs.settings import load_run_settings
 from planegraph.train import train
-from planegraph.train.errors import Stopped
-from planegraph.train.log import FIELDS, read_log
 from planegraph.train.loop import CHECKPOINT
-from planegraph.train.settings import load_run_settings
 
 from .bounds import bounded
 from .damage import damaged, flip, hostile, number, replace, swap, zero

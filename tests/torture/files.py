@@ -30,11 +30,11 @@ from train.tasks import regression
 
 from planegraph.data import PackedDataset
 from planegraph.errors import PlanegraphError
+from planegraph.io.checksums import json_text, sealed_text
 from planegraph.nn import BasePlanE
-from planegraph.report.run_files import read_run
-from planegraph.sealed import json_text, sealed_text
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.folder import read_run
 from planegraph.train import load_settings
-from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.loop import CHECKPOINT
 
 from .bounds import bounded

@@ -27,8 +27,8 @@ from planegraph.cli import main
 from planegraph.data import PackedDataset
 from planegraph.nn import BasePlanE
 from planegraph.report import write_report
+from planegraph.runs.lock import LOCK
 from planegraph.train import step, sweep, train
-from planegraph.train.lock import LOCK
 from planegraph.train.loop import CHECKPOINT
 
 from .children import SECONDS, Action, Child

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 import planegraph as pg
-from planegraph import families as f
+from planegraph.graphs import families as f
 
 SMALL_SEEDS = 1000
 _LARGE, _SMALL = 10**7, 4000

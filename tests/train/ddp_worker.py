@@ -12,10 +12,10 @@ import numpy as np
 import torch
 
 from planegraph.nn.dropout import Dropout
+from planegraph.runs.trials import lanes_of
 from planegraph.train import train
 from planegraph.train.distributed import joined
 from planegraph.train.group import Group
-from planegraph.train.lanes import lanes_of
 from planegraph.train.loop import CHECKPOINT, end_epoch, train_epoch
 from planegraph.train.signals import StopWish
 

@@ -12,8 +12,8 @@ import torch
 
 import planegraph as pg
 from planegraph.data import PackedDataset
-from planegraph.datasets.task import Task
-from planegraph.graph6 import from_graph6
+from planegraph.graphs.formats.graph6 import from_graph6
+from planegraph.tasks.task import Task
 from planegraph.train import RunSettings, step
 
 torch.set_num_threads(1)  # other threads of small products only wait for each other

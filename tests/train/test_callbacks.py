@@ -7,11 +7,11 @@ import errno
 import pytest
 
 from planegraph.errors import PlanegraphError, PlanegraphWarning
-from planegraph.sealed import read_json
+from planegraph.io.checksums import read_json
+from planegraph.runs.errors import Stopped
+from planegraph.runs.lock import LOCK
+from planegraph.runs.log import read_log
 from planegraph.train import Callback, RunInfo, train
-from planegraph.train.errors import Stopped
-from planegraph.train.lock import LOCK
-from planegraph.train.log import read_log
 
 from .tasks import regression, small, stopped_at
 

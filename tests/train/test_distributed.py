@@ -13,9 +13,9 @@ import torch
 
 from planegraph.errors import PlanegraphError
 from planegraph.processes import first_process, process_count, process_rank
+from planegraph.runs.log import read_log
 from planegraph.train import train
 from planegraph.train.distributed import chosen_device, joined
-from planegraph.train.log import read_log
 
 from .ddp_worker import GRAPHS, settings
 from .tasks import regression

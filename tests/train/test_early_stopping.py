@@ -6,9 +6,9 @@ import json
 
 import pytest
 
+from planegraph.runs.errors import SettingsError
+from planegraph.runs.log import read_log
 from planegraph.train import RunSettings, train
-from planegraph.train.errors import SettingsError
-from planegraph.train.log import read_log
 
 from .tasks import regression
 

@@ -12,12 +12,12 @@ import sys
 
 import pytest
 
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import PlanegraphWarning
+from planegraph.runs import lock as lock_module
+from planegraph.runs.errors import FolderError
+from planegraph.runs.lock import LOCK, FolderLock
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train import Callback, molecules, sweep, train
-from planegraph.train import lock as lock_module
-from planegraph.train.errors import FolderError
-from planegraph.train.lock import LOCK, FolderLock
 from planegraph.train.loop import CHECKPOINT
 from planegraph.train.molecules import molecule_settings, train_molecules
 
@@ -27,7 +27,7 @@ from .test_targets import settings_for, several
 
 HOLDER = """
 import sys, time
-from planegraph.train.lock import FolderLock
+from planegraph.runs.lock import FolderLock
 with FolderLock(sys.argv[1]) as lock:
     print(lock.take(sys.argv[1]), flush=True)
     time.sleep(600)

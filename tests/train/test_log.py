@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from planegraph.errors import FormatError
-from planegraph.train.log import Log, read_log, read_logs
+from planegraph.runs.log import Log, read_log, read_logs
 
 
 def records(epoch: int, target: str | None = None, seeds: int = 2) -> list[dict]:

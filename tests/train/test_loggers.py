@@ -12,9 +12,9 @@ import pytest
 
 from planegraph.cli import main
 from planegraph.errors import FormatError, MissingDependencyError
+from planegraph.runs.errors import Stopped
+from planegraph.runs.log import read_log
 from planegraph.train import CSVLogger, MLflowLogger, RunInfo, TensorBoardLogger, WandbLogger, train
-from planegraph.train.errors import Stopped
-from planegraph.train.log import read_log
 from planegraph.train.signals import StopWish
 
 from .tasks import regression, small

@@ -12,10 +12,10 @@ import torch
 import planegraph as pg
 from planegraph.cli import main
 from planegraph.data import PackedDataset
-from planegraph.datasets import Task
 from planegraph.nn import BasePlanE
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.tasks import Task
 from planegraph.train import load_settings, settings_for, train
-from planegraph.train.checkpoint import load_checkpoint
 
 from .tasks import stopped_at
 
@@ -24,7 +24,7 @@ FAST = ["--set", "model.hidden=8", "model.layers=1", "train.epochs=3", "train.ba
 MODULE = """
 import torch
 from torch_geometric.data import Data
-from planegraph.datasets import Task
+from planegraph.tasks import Task
 
 def rings(count=60, scale=10.0):
     graphs = []
@@ -152,7 +152,7 @@ def test_a_task_of_another_package(module, tmp_path, capsys, monkeypatch):
         "loading nosuchmodule:rings, which a package registers for it, failed (ModuleNotFoundError: No module named 'nosuchmodule')"
     )
     assert f"task absent: {what}" in refused(capsys, "absent")
-    assert "task odd: the function must return a planegraph.datasets.Task; found int" in refused(capsys, "odd")
+    assert "task odd: the function must return a planegraph.tasks.Task; found int" in refused(capsys, "odd")
 
 
 def test_functions_that_are_refused(module, tmp_path, capsys):
@@ -163,7 +163,7 @@ def test_functions_that_are_refused(module, tmp_path, capsys):
         (f"{module}.tasks:rings",): f"there is no module {module}.tasks, here or in Python's path",
         (f"{module}:ring",): f"module {module} has no function ring; its functions are rings, number, broken, refused",
         (f"{module}:CONSTANT",): f"module {module} has CONSTANT, which is int and no function; its functions are rings",
-        (f"{module}:number",): "the function must return a planegraph.datasets.Task; found int",
+        (f"{module}:number",): "the function must return a planegraph.tasks.Task; found int",
         (f"{module}:broken",): f"the function failed (ZeroDivisionError: division by zero; {module}.py, line 19)",
         (f"{module}:refused",): "task graphs: there are no graphs",
         (

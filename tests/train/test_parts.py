@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 import torch
 
-from planegraph.datasets.task import Task
 from planegraph.errors import PlanegraphError
+from planegraph.runs.models import make_models
+from planegraph.runs.schedules import Cosine, Plateau, Step
+from planegraph.runs.settings import TrainSettings
+from planegraph.runs.trials import groups_of, lanes_of
+from planegraph.tasks.losses import graph_losses, step_loss
+from planegraph.tasks.task import Task
 from planegraph.train.batches import Batches
 from planegraph.train.distributed import World
-from planegraph.train.lanes import groups_of, lanes_of
-from planegraph.train.losses import graph_losses, step_loss
 from planegraph.train.metrics import mae_by_target, metric_of
-from planegraph.train.models import make_models
-from planegraph.train.schedules import Cosine, Plateau, Step
-from planegraph.train.settings import TrainSettings
 from planegraph.train.state import State
 from planegraph.train.step import TrainingStep
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.trials import lanes_of
 from planegraph.train import batches, train
 from planegraph.train.batches import Batches, join
-from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.chosen import Chosen
 from planegraph.train.distributed import World
-from planegraph.train.lanes import lanes_of
 from planegraph.train.loop import CHECKPOINT
 
 from .tasks import regression, small

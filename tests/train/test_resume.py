@@ -20,20 +20,20 @@ from safetensors.torch import save
 import planegraph as pg
 from planegraph.data import PackedDataset
 from planegraph.data.tables import PackedTables
+from planegraph.io.checksums import read_json
 from planegraph.nn import PlanEConfig
 from planegraph.nn.model import tensors_checksum
-from planegraph.report.run_files import read_run
-from planegraph.sealed import read_json
+from planegraph.runs.checkpoint import load_checkpoint, save_checkpoint
+from planegraph.runs.errors import DivergedError, SettingsError, Stopped
+from planegraph.runs.folder import read_run
+from planegraph.runs.log import read_log
+from planegraph.runs.provenance import read_sessions
+from planegraph.runs.trials import lanes_of
 from planegraph.train import group as group_module
 from planegraph.train import load_settings, loop, train
-from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
 from planegraph.train.distributed import World
-from planegraph.train.errors import DivergedError, SettingsError, Stopped
 from planegraph.train.group import Group
-from planegraph.train.lanes import lanes_of
-from planegraph.train.log import read_log
 from planegraph.train.loop import CHECKPOINT, end_epoch, train_epoch
-from planegraph.train.machine import read_sessions
 from planegraph.train.signals import StopWish
 
 from .tasks import regression, small, stopped_at

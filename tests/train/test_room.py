@@ -12,11 +12,11 @@ from planegraph.data import needs
 from planegraph.data.batch import Collator
 from planegraph.data.layout import Capacity, Layout
 from planegraph.data.needs import Needs
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.trials import lanes_of, training_order
 from planegraph.train import batches, room, train
 from planegraph.train.batches import Batches
-from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.distributed import World
-from planegraph.train.lanes import lanes_of, training_order
 from planegraph.train.loop import CHECKPOINT
 from planegraph.train.room import Room
 

@@ -15,16 +15,16 @@ import torch
 from safetensors.torch import save
 
 from planegraph.errors import FormatError, PlanegraphError
+from planegraph.io.checksums import check_text, json_text, read_json, sealed_text
 from planegraph.nn import BasePlanE
 from planegraph.nn.model import tensors_checksum
-from planegraph.report.run_files import read_run
-from planegraph.sealed import check_text, json_text, read_json, sealed_text
+from planegraph.runs.checkpoint import load_checkpoint, save_checkpoint
+from planegraph.runs.finished import read_run as read_finished
+from planegraph.runs.folder import read_run
+from planegraph.runs.log import read_log
+from planegraph.runs.settings import load_run_settings
 from planegraph.train import train
-from planegraph.train.checkpoint import load_checkpoint, save_checkpoint
-from planegraph.train.finished import read_run as read_finished
-from planegraph.train.log import read_log
 from planegraph.train.loop import CHECKPOINT
-from planegraph.train.settings import load_run_settings
 
 from .tasks import regression, small
 

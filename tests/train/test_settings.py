@@ -4,10 +4,10 @@ import time
 
 import pytest
 
+from planegraph.runs.errors import SettingsError
+from planegraph.runs.schedules import Cosine, Plateau, Step
+from planegraph.runs.settings import batch_size_for
 from planegraph.train import RunSettings, TrainSettings, load_settings, save_settings, train
-from planegraph.train.errors import SettingsError
-from planegraph.train.schedules import Cosine, Plateau, Step
-from planegraph.train.settings import batch_size_for
 
 from .tasks import regression
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from planegraph.runs.log import read_log
 from planegraph.train import train
-from planegraph.train.log import read_log
 
 from .tasks import regression, small
 
@@ -100,7 +100,7 @@ def test_the_saved_models_give_the_test_figures(tmp_path, model_class):
     import torch
 
     from planegraph import nn
-    from planegraph.train.checkpoint import load_checkpoint
+    from planegraph.runs.checkpoint import load_checkpoint
 
     task = regression(edges=True)
     result = train(task, small(model_class=model_class, seeds=2), tmp_path, device="cpu")

@@ -18,10 +18,9 @@ from planegraph import datasets
 from planegraph.cli import main
 from planegraph.cli.sweep import table
 from planegraph.errors import FormatError, PlanegraphError
+from planegraph.runs.errors import FolderError, SettingsError, Stopped
+from planegraph.runs.sweeps import MOST, SweepRun, combinations, read_sweep, value_text, varies
 from planegraph.train import RunSettings, sweep, train
-from planegraph.train.combinations import MOST, combinations, value_text, varies
-from planegraph.train.errors import FolderError, SettingsError, Stopped
-from planegraph.train.sweep import SweepRun, read_sweep
 
 from .tasks import regression, small, stopped_at
 from .test_targets import several
@@ -336,7 +335,7 @@ def molecules(tmp_path):
 
 
 def test_sweep_on_molecules(tmp_path, capsys, monkeypatch, molecules):
-    from planegraph.datasets import molecule_task
+    from planegraph.tasks.molecules import task as molecule_task
     from planegraph.train import molecules as training
 
     read, seen, compared = molecule_task.read_molecule_task, [], []

@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import yaml
 
-from planegraph.datasets.task import Task
 from planegraph.errors import PlanegraphError
 from planegraph.experiments.records import read_record, write_record
+from planegraph.io.checksums import read_json
 from planegraph.report import write_report
-from planegraph.sealed import read_json
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.errors import DivergedError, Stopped
+from planegraph.runs.log import read_log
+from planegraph.tasks.task import Task
 from planegraph.train import RunSettings, train
-from planegraph.train.checkpoint import load_checkpoint
-from planegraph.train.errors import DivergedError, Stopped
-from planegraph.train.log import read_log
 
 from .tasks import regression, small, stopped_at
 

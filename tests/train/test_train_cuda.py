@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import torch
 
+from planegraph.runs.log import read_log
 from planegraph.train import group, step, train
-from planegraph.train.log import read_log
 from planegraph.train.runner import Eager
 
 from .tasks import regression, small
@@ -97,9 +97,9 @@ def test_resumed(tmp_path):
 
 @pytest.mark.parametrize("model_class", ["BasePlanE", "GCN", "GIN", "GINE"])
 def test_a_step_waits_for_nothing(model_class):
+    from planegraph.runs.trials import lanes_of
     from planegraph.train.batches import join
     from planegraph.train.distributed import World
-    from planegraph.train.lanes import lanes_of
 
     task, settings = regression(edges=model_class == "GINE"), small(model_class=model_class, **OPTIONS)
     made = group.Group(task, settings, lanes_of(task, settings.train), torch.device("cuda"), World())

@@ -12,16 +12,16 @@ pytest.importorskip("rdkit")
 import torch
 
 from planegraph.cli import main
-from planegraph.datasets.molecule_task import MoleculeOptions, read_molecule_task
 from planegraph.errors import FormatError
+from planegraph.io.checksums import json_text
 from planegraph.predict import Predictor
-from planegraph.sealed import json_text
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.finished import read_run, read_schema
+from planegraph.runs.models import copy_weights, make_models
+from planegraph.runs.trials import lanes_of
+from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train import load_settings
-from planegraph.train.checkpoint import load_checkpoint
-from planegraph.train.finished import read_run, read_schema
-from planegraph.train.lanes import lanes_of
 from planegraph.train.loop import CHECKPOINT
-from planegraph.train.models import copy_weights, make_models
 from planegraph.train.transfer import Start
 
 from .tasks import regression, small, stopped_at

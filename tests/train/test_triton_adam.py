@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 import torch
 
+from planegraph.runs.models import make_models
+from planegraph.runs.settings import TrainSettings
+from planegraph.runs.trials import lanes_of
 from planegraph.train.adam import Pace, PlainAdam, Vectors, clipped
 from planegraph.train.distributed import World
-from planegraph.train.lanes import lanes_of
-from planegraph.train.models import make_models
-from planegraph.train.settings import TrainSettings
 from planegraph.train.state import State
 from planegraph.train.step import TrainingStep
 

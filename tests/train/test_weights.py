@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 import torch
 
-from planegraph.datasets.task import Task
-from planegraph.datasets.weights import scaled_weights
 from planegraph.errors import PlanegraphError
+from planegraph.runs.checkpoint import load_checkpoint
+from planegraph.runs.errors import SettingsError
+from planegraph.runs.log import read_log
+from planegraph.runs.models import make_models
+from planegraph.runs.trials import lanes_of
+from planegraph.tasks.losses import graph_losses
+from planegraph.tasks.task import Task
+from planegraph.tasks.weights import scaled_weights
 from planegraph.train import batches, train
-from planegraph.train.checkpoint import load_checkpoint
 from planegraph.train.distributed import World
-from planegraph.train.errors import SettingsError
-from planegraph.train.lanes import lanes_of
-from planegraph.train.log import read_log
 from planegraph.train.loop import CHECKPOINT
-from planegraph.train.losses import graph_losses
-from planegraph.train.models import make_models
 from planegraph.train.state import State
 from planegraph.train.step import TrainingStep
 

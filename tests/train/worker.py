@@ -7,8 +7,8 @@ import time
 
 import torch
 
+from planegraph.runs.errors import Stopped
 from planegraph.train import train
-from planegraph.train.errors import Stopped
 
 from .tasks import regression, small
 

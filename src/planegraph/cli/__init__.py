@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
 from ..errors import PlanegraphWarning
+from ..io.text import printable
 from ..processes import first_process
-from ..text import printable
 from . import canon, datasets, decompose, explain, iso, predict, report, reproduce, tables, train
 from .exit_codes import EXIT_CODES, TRAINING
 from .formats import StreamError, UsageError

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from ..canon import canonical_codes, digest
-from ..decompose import planar_mask
+from ..canonical.form import canonical_codes, digest
+from ..decomposition.api import planar_mask
 from ..errors import NotPlanarError
 from .formats import Problems, Record, add_input_arguments, chunks, read_chunk, whole_number
 from .messages import repeat

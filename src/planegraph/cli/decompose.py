@@ -7,10 +7,10 @@ import json
 import sys
 from typing import Any
 
-from ..decompose import decompose
-from ..decomposition import Decomposition
+from ..decomposition.api import decompose
+from ..decomposition.objects import Decomposition
+from ..decomposition.render import render
 from ..errors import MissingDependencyError, PlanegraphError
-from ..text import render
 from .formats import Problems, add_input_arguments, chunks, parse, whole_number
 from .messages import say
 

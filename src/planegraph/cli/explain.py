@@ -40,7 +40,7 @@ def run_explain(args: argparse.Namespace) -> int:
     """Prints the table, and writes the drawing if one is wanted."""
     if args.out is not None and Path(args.out).suffix.lower() != ".svg":
         raise UsageError(f"-o {args.out}: the drawing is an SVG file; let its name end in .svg")
-    from ..data.format import replace_files
+    from ..io.atomic import replace_files
     from ..predict import Predictor
     from ..predict.explain import explain, explanation_lines, explanation_svg
 

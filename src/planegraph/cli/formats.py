@@ -23,10 +23,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ..batch import GraphBatch
 from ..errors import FormatError, MissingDependencyError, NotPlanarError, PlanegraphError
-from ..graph import Graph
-from ..graph6 import read_lines
+from ..graphs.batch import GraphBatch
+from ..graphs.formats.graph6 import read_lines
+from ..graphs.graph import Graph
 from .messages import complain
 
 FORMATS = ("graph6", "smiles", "edges", "edgelist")

@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from ..canon import isomorphism
+from ..canonical.form import isomorphism
 from ..errors import NotPlanarError, PlanegraphError
-from ..graph import Graph
+from ..graphs.graph import Graph
 from .formats import UsageError, add_format_argument, chunks, parse
 from .messages import repeat
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 
+from ..io.text import printable
 from ..processes import first_process, process_count, process_rank
-from ..text import printable
 
 
 def counted(count: int, name: str) -> str:

@@ -18,7 +18,7 @@ from .sweep import Sweep, is_sweep, run_sweep
 from .workers import add_workers
 
 if TYPE_CHECKING:
-    from ..datasets.molecule_task import MoleculeOptions, MoleculeTask
+    from ..tasks.molecules.task import MoleculeOptions, MoleculeTask
     from ..train import RunSettings
     from ..train.transfer import Start
 
@@ -67,8 +67,8 @@ def is_table(task: str) -> bool:
 
 def run_molecules(args: argparse.Namespace, loggers: Callable[[], list[Any]]) -> int:
     """Trains on the table that is named, or resumes the run in ``--out`` if none is."""
+    from ..runs.settings import load_run_settings
     from ..train.molecules import SKIPPED, molecule_settings, train_molecules
-    from ..train.settings import load_run_settings
 
     _check_arguments(args)
     loggers()  # one that is not installed is an error before the table is read
@@ -140,7 +140,7 @@ def _stem(path: str) -> str:
 
 def _asked(args: argparse.Namespace, out: str) -> tuple[str, MoleculeOptions, Start | None]:
     """The table, how it is read, and what its models start from, as the command says."""
-    from ..datasets.molecule_task import MoleculeOptions
+    from ..tasks.molecules.task import MoleculeOptions
     from ..train.transfer import Start
 
     kind = "binary" if args.kind == "classification" else args.kind
@@ -155,7 +155,7 @@ def _asked(args: argparse.Namespace, out: str) -> tuple[str, MoleculeOptions, St
 
 def _kept(settings: RunSettings, out: str) -> tuple[str, MoleculeOptions, Start | None]:
     """The same of a run that is resumed by its folder."""
-    from ..datasets.molecule_task import MoleculeOptions
+    from ..tasks.molecules.task import MoleculeOptions
     from ..train.transfer import Start
 
     options = dict(settings.options)
@@ -165,7 +165,7 @@ def _kept(settings: RunSettings, out: str) -> tuple[str, MoleculeOptions, Start 
 
 
 def _read(path: str, options: MoleculeOptions, start: Start | None, workers: int) -> MoleculeTask:
-    from ..datasets.molecule_task import read_molecule_task
+    from ..tasks.molecules.task import read_molecule_task
 
     try:
         found = read_molecule_task(path, options, None if start is None else start.schema, workers)
@@ -178,7 +178,7 @@ def _read(path: str, options: MoleculeOptions, start: Start | None, workers: int
 
 def molecule_summary(result: dict[str, Any], out: str) -> str:
     """The figures of the ensemble on validation and test, a line for each target and metric; and those of the baselines."""
-    from ..datasets.metrics import metrics_of
+    from ..tasks.metrics import metrics_of
 
     baselines = result.get("baselines", {})
     ensemble, titles = result["ensemble"], metrics_of(result["kind"])

@@ -16,7 +16,7 @@ from .messages import complain, counted, say
 from .workers import add_workers
 
 if TYPE_CHECKING:
-    from ..datasets.progress import Progress
+    from ..io.progress import Progress
     from ..predict import Predictor
 
 _UNUSABLE = (PlanegraphError, FileNotFoundError, IsADirectoryError)  # wrong input; other OSErrors are trouble with the disk
@@ -59,8 +59,8 @@ def run_predict(args: argparse.Namespace) -> int:
 
 
 def run_evaluate(args: argparse.Namespace) -> int:
-    from ..datasets.metrics import metrics_of
     from ..predict.files import evaluate_file
+    from ..tasks.metrics import metrics_of
 
     with _told(), _progress(args, "evaluating") as bar:
         predictor = _predictor(args)
@@ -90,7 +90,7 @@ def _predictor(args: argparse.Namespace) -> Predictor:
 
 
 def _progress(args: argparse.Namespace, what: str) -> Progress:
-    from ..datasets.progress import Progress
+    from ..io.progress import Progress
 
     return Progress(what, None, "rows", show=False if args.quiet else None)
 

@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _reproduce(args: argparse.Namespace) -> int:
     from ..experiments.reproduce import check_overrides, names_of, reproduce, reproduce_together, stacks_of
-    from ..train.errors import DivergedError, Stopped
+    from ..runs.errors import DivergedError, Stopped
 
     plan, failed = _plan(args), 0
     try:

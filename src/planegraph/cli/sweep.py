@@ -19,9 +19,9 @@ from .messages import complain, say
 from .report import where_report
 
 if TYPE_CHECKING:
-    from ..datasets.task import Task
+    from ..runs.sweeps import SweepRun
+    from ..tasks.task import Task
     from ..train import Callback, RunSettings
-    from ..train.sweep import SweepRun
 
 _SHOWN = 20  # lines of the table
 
@@ -48,7 +48,7 @@ class Sweep:
 
 def is_sweep(args: argparse.Namespace) -> bool:
     """Whether a setting has several values."""
-    from ..train.combinations import varies
+    from ..runs.sweeps import varies
 
     return varies(args.overrides)
 
@@ -96,8 +96,8 @@ def task_sweep(
 
 def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
     """Trains what is left of the sweep, and prints what came out. Gives the exit code."""
+    from ..runs.errors import Stopped
     from ..train import sweep
-    from ..train.errors import Stopped
 
     progress = (lambda text: None) if args.quiet else partial(complain, alike=True)
     try:
@@ -117,7 +117,7 @@ def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
 
 
 def _settings_of(of: Sweep, overrides: Sequence[str], run: SweepRun) -> RunSettings:
-    from ..train.combinations import combinations
+    from ..runs.sweeps import combinations
 
     return next(of.settings_for(c.overrides) for c in combinations(overrides) if c.name == run.folder.name)
 
@@ -125,7 +125,7 @@ def _settings_of(of: Sweep, overrides: Sequence[str], run: SweepRun) -> RunSetti
 def table(runs: Sequence[SweepRun]) -> str:
     """The runs by validation, a line each: settings, validation, seconds."""
     from ..report.texts import duration, spread
-    from ..train.combinations import short_names, value_text
+    from ..runs.sweeps import short_names, value_text
 
     keys = list(runs[0].values)
     metric = next((run.result["metric"] for run in runs if run.result), "")

@@ -63,7 +63,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..train.errors import DivergedError, Stopped
+    from ..runs.errors import DivergedError, Stopped
 
     if args.task is None and not (args.resume and args.out):
         raise UsageError("name a benchmark, a file or module:function; --resume --out DIR alone resumes the run in DIR")
@@ -189,7 +189,7 @@ def _kept_settings(args: argparse.Namespace, out: str) -> RunSettings:
 
 def _settings_in(out: str) -> RunSettings:
     """Those of the run in a folder."""
-    from ..train.settings import load_run_settings
+    from ..runs.settings import load_run_settings
 
     if not os.path.exists(os.path.join(out, "settings.yaml")):
         raise UsageError(f"{out} holds no run", alike=True)

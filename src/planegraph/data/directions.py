@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..batch import offsets
 from ..errors import InvalidGraphError
+from ..graphs.batch import offsets
 from .tables import locate, shift_of
 
 

@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..batch import GraphBatch
 from ..errors import FormatError, InvalidGraphError
-from ..labels import refuse_masked, to_keys
+from ..graphs.batch import GraphBatch
+from ..graphs.labels import refuse_masked, to_keys
 from .tables import locate
 
 _INT32 = np.iinfo(np.int32)

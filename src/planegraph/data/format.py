@@ -28,8 +28,8 @@ import math
 import mmap
 import os
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -40,12 +40,12 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import FormatError
-from ..reading import TENSORS, checked_size, open_file
+from ..io.atomic import naming_file, replace_files
+from ..io.reading import TENSORS, checked_size, open_file
 from .checks import check_offsets, check_positions
 from .features import Features
 from .fingerprint import VERSION
 from .tables import NAMES, PackedTables
-from .temporary import take_name, temporary_file
 
 if TYPE_CHECKING:
     from .packed import PackedDataset
@@ -166,57 +166,6 @@ def checksum(array: np.ndarray, before: int = 0) -> int:
     ('cbf43926', True)
     """
     return zlib.crc32(_bytes(array), before)
-
-
-def replace_files(contents: Mapping[Path, str | bytes | Callable[[IO[bytes]], Any]]) -> None:
-    """Writes each file under a temporary name beside it, and renames them when all are safely on the disk, in the order given.
-
-    A link stays a link: the file that it names is replaced.
-
-    Args:
-        contents: of each file: text, bytes, or a function that writes them. An OSError names the file that could not be written.
-    """
-    contents = {Path(os.path.realpath(path)) if path.is_symlink() else path: content for path, content in contents.items()}
-    written: dict[Path, IO[bytes]] = {}
-    with ExitStack() as temporary:
-        for path, content in contents.items():
-            written[path] = temporary.enter_context(temporary_file(path))
-            _write(written[path], content, path)
-        for path, file in written.items():
-            take_name(file, path)
-    for folder in {path.parent for path in contents}:
-        _sync_folder(folder)
-
-
-def _write(file: IO[bytes], content: str | bytes | Callable[[IO[bytes]], Any], path: Path) -> None:
-    with naming_file(path, file.name):
-        if callable(content):
-            content(file)
-        else:
-            file.write(content.encode() if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-@contextmanager
-def naming_file(path: Path, alias: str | None = None) -> Iterator[None]:
-    """An OSError within that names no file, as that of a write to a full disk, or ``alias``, names this one."""
-    try:
-        yield
-    except OSError as error:
-        if error.errno is None or error.filename not in (None, alias):
-            raise
-        raise OSError(error.errno, error.strerror, str(path)) from error
-
-
-def _sync_folder(folder: Path) -> None:
-    """Puts the renaming itself on the disk, where the system can."""
-    with suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 # ---- reading ----------------------------------------------------------------------------------------------------------------

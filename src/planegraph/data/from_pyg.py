@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ..batch import offsets
 from ..errors import InvalidGraphError
-from ..graph import as_count
+from ..graphs.batch import offsets
+from ..graphs.graph import as_count
 from .directions import Directions, pair_directions
 from .features import Structure, as_features, as_targets, to_numpy
 

@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..batch import GraphBatch, rows_of
-from ..decompose import planar_mask
+from ..decomposition.api import planar_mask
 from ..errors import FormatError, InvalidGraphError
-from ..graph import Graph, counted
+from ..graphs.batch import GraphBatch, rows_of
+from ..graphs.graph import Graph, counted
 from .checks import check_tables
 from .features import Features, Structure, as_features, as_targets, labelled
 from .fingerprint import fingerprint

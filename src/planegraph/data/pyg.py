@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..batch import offsets
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
+from ..graphs.batch import offsets
 from .directions import Directions
 from .tables import NAMES, PackedTables, locate
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..batch import GraphBatch
 from ..errors import FormatError
-from ..molecule_reader import MoleculeReader
+from ..graphs.batch import GraphBatch
+from ..graphs.formats.molecule_reader import MoleculeReader
 from .vocabulary import encode_atoms, encode_bonds
 
 

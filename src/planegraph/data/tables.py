@@ -17,8 +17,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from .. import _core
-from ..batch import GraphBatch, rows_of
 from ..errors import FormatError
+from ..graphs.batch import GraphBatch, rows_of
 
 TABLES: dict[str, tuple[str, ...]] = {
     "node": (),
@@ -108,7 +108,7 @@ class PackedTables(Mapping[str, np.ndarray]):
     @classmethod
     def of(cls, batch: GraphBatch, threads: int | None = None, on_nonplanar: str = "raise") -> PackedTables:
         """Decomposes a batch by one call of the core."""
-        from ..decompose import run_batch
+        from ..decomposition.api import run_batch
 
         found = run_batch(batch, threads, on_nonplanar, walks=True, codes=False)
         found |= {"node_ptr": batch.node_ptr, "edge_ptr": batch.edge_ptr, "edges": batch.edges.astype(np.int32)}

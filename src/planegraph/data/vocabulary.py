@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..molecules import ACCEPTS, ATOM_LABELS, BOND_LABELS, STEREO
+from ..graphs.formats.molecules import ACCEPTS, ATOM_LABELS, BOND_LABELS, STEREO
 
 VERSION = 2
 _STEREO = (0, *STEREO.values())

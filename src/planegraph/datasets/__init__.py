@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from .p3r import P3R
     from .qm9 import QM9
     from .qm9_cc import QM9CC
-    from .task import Task
     from .tiger import TigerAlaska
     from .zinc import Zinc12k, ZincFull
 
@@ -51,7 +50,6 @@ _MODULE_OF = {
     "P3R": "p3r",
     "QM9": "qm9",
     "QM9CC": "qm9_cc",
-    "Task": "task",
     "TigerAlaska": "tiger",
     "Zinc12k": "zinc",
     "ZincFull": "zinc",
@@ -68,7 +66,6 @@ __all__ = [
     "Exp",
     "MissingDataError",
     "MolHIV",
-    "Task",
     "TigerAlaska",
     "UnknownDatasetError",
     "Zinc12k",

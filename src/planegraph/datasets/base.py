@@ -16,17 +16,17 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from ..data.format import replace_files
 from ..data.packed import PackedDataset
 from ..data.sizes import FeatureSizes
-from ..errors import FormatError
-from ..sealed import read_json
+from ..errors import FormatError, require
+from ..io.atomic import replace_files
+from ..io.checksums import read_json
+from ..tasks.task import Task
 from .files import RawFile, fetch, find, missing_message, source_digest
 from .packing import pack
 from .places import data_root, packed_folder
 from .raw import RawGraphs, check_counts
 from .summary import is_summary, summarise
-from .task import Task
 
 Status = Literal[
     "ready", "ready without edge features", "can be generated", "raw files found", "can be downloaded", "raw files missing"
@@ -216,12 +216,6 @@ class Dataset(ABC):
 
 def _note_path(path: Path) -> Path:
     return path.with_suffix(".source.json")
-
-
-def require(condition: bool, message: str) -> None:
-    """Raises :class:`FormatError` unless the condition holds."""
-    if not condition:
-        raise FormatError(message)
 
 
 def require_bool(name: str, value: object) -> None:

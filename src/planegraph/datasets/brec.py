@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import FormatError
-from ..graph6 import read_lines
+from ..graphs.formats.graph6 import read_lines
+from ..tasks.task import Task
 from .base import Dataset
 from .files import UNREADABLE, RawFile
 from .raw import RawGraphs, join
-from .task import Task
 
 PLANAR_PAIRS: dict[str, tuple[int, ...]] = {
     "basic": (26, 56, 57, 59),

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..batch import GraphBatch
-from ..canon import canonical_codes
-from ..decompose import planar_mask
+from ..canonical.form import canonical_codes
+from ..decomposition.api import planar_mask
 from ..errors import InvalidGraphError
-from ..graph import Graph
+from ..graphs.batch import GraphBatch
+from ..graphs.graph import Graph
 
 COUNTS = {4: 1, 6: 1, 8: 3, 10: 9, 12: 32}
 """How many there are (OEIS A005964)."""

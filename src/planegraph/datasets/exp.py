@@ -11,14 +11,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch
-from ..decompose import planar_mask
+from ..decomposition.api import planar_mask
 from ..errors import FormatError
+from ..graphs.batch import GraphBatch
+from ..tasks.splits import contiguous_folds
+from ..tasks.task import Task
 from .base import Dataset
 from .files import UNREADABLE, RawFile
 from .raw import RawGraphs, as_target, from_columns, read_npz, reading
-from .splits import contiguous_folds
-from .task import Task
 
 
 class _Pairs(Dataset):

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from ..data.temporary import take_name, temporary_file
 from ..errors import FormatError, PlanegraphError
-from .progress import Progress
+from ..io.atomic import take_name, temporary_file
+from ..io.progress import Progress
 
 _CHUNK = 1 << 20
 UNREADABLE = (ValueError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..batch import GraphBatch, offsets
-from ..canon import canonical_codes
+from ..canonical.form import canonical_codes
+from ..graphs.batch import GraphBatch, offsets
 
 
 def framework_codes(batch: GraphBatch) -> list[bytes]:

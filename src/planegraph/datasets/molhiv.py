@@ -10,16 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch, offsets
 from ..data.packed import PackedDataset
-from ..errors import FormatError, InvalidGraphError
-from .base import Dataset, require, require_bool, require_count
+from ..errors import FormatError, InvalidGraphError, require
+from ..graphs.batch import GraphBatch, offsets
+from ..tasks import PARTS
+from ..tasks.molecules.splits import folds as folds_of
+from ..tasks.splits import by_number
+from ..tasks.task import Task
+from .base import Dataset, require_bool, require_count
 from .files import UNREADABLE, RawFile
 from .frameworks import framework_codes
-from .molecule_splits import folds as folds_of
-from .raw import SPLITS, RawGraphs, as_split, as_target, check_rows, read_npz, reading
-from .splits import by_number
-from .task import Task
+from .raw import RawGraphs, as_split, as_target, check_rows, read_npz, reading
 
 ATOM_SIZES = (119, 5, 12, 12, 10, 6, 6, 2, 2)
 """Categories of OGB's nine atom columns: element, chirality, degree, charge, hydrogens, radicals, hybridisation, aromatic, in a ring."""
@@ -141,7 +142,7 @@ def _split(members: Sequence[np.ndarray], graphs: int) -> np.ndarray:
     for part, ids in enumerate(members):
         outside = ids[(ids < 0) | (ids >= graphs)]
         if len(outside):
-            raise InvalidGraphError(f"{SPLITS[part]} of the split names molecule {outside[0]}; there are {graphs:,}, from 0")
+            raise InvalidGraphError(f"{PARTS[part]} of the split names molecule {outside[0]}; there are {graphs:,}, from 0")
         split[ids] = part
     return split
 

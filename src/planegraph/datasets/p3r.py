@@ -7,12 +7,13 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch
-from .base import Dataset, require
+from ..errors import require
+from ..graphs.batch import GraphBatch
+from ..tasks.splits import contiguous_folds
+from ..tasks.task import Task
+from .base import Dataset
 from .cubic import connected_cubic_planar_graphs
 from .raw import RawGraphs
-from .splits import contiguous_folds
-from .task import Task
 
 _CLASSES, _COPIES, _NODES = 9, 50, 10
 

@@ -14,7 +14,7 @@ from ..data.features import Features
 from ..data.packed import PackedDataset
 from ..data.tables import NAMES, PackedTables
 from ..errors import NotPlanarError
-from .progress import Progress
+from ..io.progress import Progress
 from .raw import RawGraphs
 
 _SLICE = 8192

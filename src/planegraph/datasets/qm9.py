@@ -7,14 +7,14 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch
-from ..errors import InvalidGraphError
-from .base import Dataset, require, require_bool
+from ..errors import InvalidGraphError, require
+from ..graphs.batch import GraphBatch
+from ..tasks.splits import by_number
+from ..tasks.task import Task
+from .base import Dataset, require_bool
 from .files import RawFile, find
 from .qm9_film import read_film
 from .raw import RawGraphs, as_integers, join, load_arrays, reading
-from .splits import by_number
-from .task import Task
 
 TARGETS: dict[str, float] = {
     "mu": 0.066513725,

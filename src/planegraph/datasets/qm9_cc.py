@@ -10,13 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from ..batch import GraphBatch
 from ..errors import FormatError
+from ..graphs.batch import GraphBatch
+from ..tasks import PARTS
+from ..tasks.splits import by_number
+from ..tasks.task import Task
 from .base import Dataset
 from .files import UNREADABLE, RawFile
-from .raw import SPLITS, RawGraphs, from_columns, join, reading
-from .splits import by_number
-from .task import Task
+from .raw import RawGraphs, from_columns, join, reading
 
 SHIFT, SCALE = 0.06, 0.1
 """The target is (coefficient - SHIFT) / SCALE."""
@@ -51,7 +52,7 @@ class QM9CC(Dataset):
     published: Mapping[str, int] = {"graphs": 52_098, "train": 44_226, "val": 3_951, "test": 3_921}
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
-        parts = [_read(paths[f"plane/CC_{part}.json.gz"]) for part in SPLITS]
+        parts = [_read(paths[f"plane/CC_{part}.json.gz"]) for part in PARTS]
         coefficient = np.concatenate([y for _, y in parts])
         split = np.repeat(np.arange(len(parts), dtype=np.int8), [len(y) for _, y in parts])
         y = ((coefficient - SHIFT) / SCALE).astype(np.float32)

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch, offsets
 from ..errors import FormatError
+from ..graphs.batch import GraphBatch, offsets
 from .files import UNREADABLE
 from .raw import RawGraphs, as_integers, reading
 

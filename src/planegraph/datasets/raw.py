@@ -9,13 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch
 from ..data.directions import pair_directions
 from ..errors import FormatError, InvalidGraphError
+from ..graphs.batch import GraphBatch
+from ..tasks import PARTS
 from .files import UNREADABLE
-
-SPLITS = ("train", "val", "test")
-"""The parts of a split, in the order of their numbers 0, 1, 2 in the array ``split``."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,11 +99,11 @@ def as_integers(name: str, values: np.ndarray) -> np.ndarray:
 
 
 def as_split(split: np.ndarray) -> np.ndarray:
-    """The number of each graph's part (see :data:`SPLITS`) as (G,) int8."""
+    """The number of each graph's part (see :data:`PARTS`) as (G,) int8."""
     split = as_integers("split", split)
     if split.ndim != 1:
         raise InvalidGraphError(f"split must be one number for each graph; found shape {split.shape}")
-    _refuse_where("split", split, (split < 0) | (split >= len(SPLITS)), f"0 to {len(SPLITS) - 1}")
+    _refuse_where("split", split, (split < 0) | (split >= len(PARTS)), f"0 to {len(PARTS) - 1}")
     return split.astype(np.int8)
 
 
@@ -181,7 +179,7 @@ def check_counts(name: str, raw: RawGraphs, published: Mapping[str, int]) -> Non
     """Raises :class:`FormatError` unless the numbers of graphs, nodes and edges (and graphs of each part) are the published ones."""
     found = {"graphs": len(raw), "nodes": raw.batch.num_nodes, "edges": raw.batch.num_edges}
     if "split" in raw.attrs:
-        found |= {part: int((raw.attrs["split"] == i).sum()) for i, part in enumerate(SPLITS)}
+        found |= {part: int((raw.attrs["split"] == i).sum()) for i, part in enumerate(PARTS)}
     wrong = [f"{found[what]:,} {what}, not {wanted:,}" for what, wanted in published.items() if found[what] != wanted]
     if wrong:
         raise FormatError(f"{name}: the raw files hold {'; '.join(wrong)} as published. Nothing was packed; fetch them again")

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import numpy as np
 
-from .base import Dataset, require
+from ..errors import require
+from ..tasks.task import Task
+from .base import Dataset
 from .files import RawFile
 from .raw import RawGraphs, join, read_npz
-from .task import Task
 
 SIZES = {"1k": 1_000, "2k": 2_000, "3k": 3_000, "4k": 4_000, "5k": 5_000, "10k": 10_000, "25k": 25_000}
 """The graphs by name, in the order of the dataset, and their numbers of nodes."""

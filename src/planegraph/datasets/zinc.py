@@ -10,14 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from ..batch import GraphBatch, offsets
-from ..data.format import replace_files
-from ..errors import FormatError
-from .base import Dataset, require, require_bool
+from ..errors import FormatError, require
+from ..graphs.batch import GraphBatch, offsets
+from ..io.atomic import replace_files
+from ..tasks import PARTS
+from ..tasks.splits import by_number
+from ..tasks.task import Task
+from .base import Dataset, require_bool
 from .files import UNREADABLE, RawFile, source_digest
-from .raw import SPLITS, RawGraphs, as_split, as_target, load_arrays, read_npz, reading
-from .splits import by_number
-from .task import Task
+from .raw import RawGraphs, as_split, as_target, load_arrays, read_npz, reading
 from .zinc_molecules import ARRAYS, ATOM_TYPES, read_molecules
 
 BOND_SIZES = (4,)
@@ -144,7 +145,7 @@ def read_csv(path: Path) -> tuple[np.ndarray, list[str], np.ndarray]:
         for i, row in enumerate(rows):
             if not all(row):
                 raise ValueError(f"row {i + 1} below them lacks one: {row}")
-        split = np.array([SPLITS.index(part) for part, _, _ in rows], np.int8)
+        split = np.array([PARTS.index(part) for part, _, _ in rows], np.int8)
         return split, [smiles for _, smiles, _ in rows], np.array([float(y) for _, _, y in rows], np.float32)
     except (*UNREADABLE, KeyError, csv.Error) as error:
         raise FormatError(f"{path} is no gzipped CSV with the columns split, smiles, y: {error!r}") from None

@@ -20,7 +20,7 @@ from importlib.util import find_spec
 import numpy as np
 
 from ..errors import FormatError, MissingDependencyError
-from .progress import Progress
+from ..io.progress import Progress
 
 ATOM_TYPES = (
     *("C", "O", "N", "F", "C H1", "S", "Cl", "O -", "N H1 +", "Br", "N H3 +", "N H2 +", "N +", "N -"),

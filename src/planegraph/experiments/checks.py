@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..nn.model import FORMAT
-from ..train.schedules import Cosine, Plateau
-from ..train.settings import RunSettings, TrainSettings
+from ..runs.schedules import Cosine, Plateau
+from ..runs.settings import RunSettings, TrainSettings
 from .published import MEASURE_NAMES, ROW_NAMES
 
 if TYPE_CHECKING:
@@ -279,7 +279,7 @@ def _check_predictions(record: Record) -> None:
 def _metric(record: Record, predicted: np.ndarray, true: np.ndarray) -> tuple[float, float]:
     """The figure that the predictions give, and how far rounding them may have taken it: not at all for an accuracy, as rounding keeps
     signs and classes."""
-    from ..datasets.metrics import rocauc
+    from ..tasks.metrics import rocauc
 
     metric = record.result["metric"]
     if metric == "rocauc":

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PlanegraphError
-from ..train.settings import RunSettings, load_settings
+from ..runs.settings import RunSettings, load_settings
 
 _FREE = ("train.save_seconds",)  # does not change the numbers
 _WORD = re.compile(r"(?!(?:null|true|false|yes|no|on|off)$)[a-z][a-z0-9_]*", re.IGNORECASE)  # YAML needs no quotes

@@ -13,9 +13,9 @@ from functools import cache
 
 import numpy as np
 
-from ..batch import GraphBatch
-from ..canon import canonical_codes
-from ..decompose import planar_mask
+from ..canonical.form import canonical_codes
+from ..decomposition.api import planar_mask
+from ..graphs.batch import GraphBatch
 
 COUNTS = (1, 1, 2, 6, 20, 99, 646, 5974, 71885, 1052805)
 """How many there are on 1, 2, ... nodes (OEIS A003094)."""

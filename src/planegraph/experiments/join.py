@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..report.run_files import Predictions, Run, curve_of
+from ..runs.folder import Predictions, Run, curve_of
+from ..runs.settings import RunSettings, flat
 from ..train.run import spread
-from ..train.settings import RunSettings, flat
 from .records import Record, RecordError, lane_name
 
 _OF_A_PART = ("lanes", "test", "val", "seconds", "device", "torch")  # the rest of a result is that of the task

@@ -40,17 +40,16 @@ from typing import Any
 
 import torch
 
-from ..data.format import replace_files
 from ..errors import PlanegraphError, PlanegraphWarning
+from ..io.atomic import replace_files
+from ..io.checksums import read_json
 from ..nn.model import FORMAT
-from ..report.run_files import Run, damage_named
-from ..sealed import read_json
-from ..train import lanes
-from ..train.log import read_log
-from ..train.machine import MACHINE, read_sessions, session
-from ..train.models import MODELS
-from ..train.run import refuse_several
-from ..train.settings import RunSettings, load_run_settings, load_settings, read_yaml, save_settings
+from ..runs import trials as lanes
+from ..runs.folder import Run, damage_named, refuse_several
+from ..runs.log import read_log
+from ..runs.models import MODELS
+from ..runs.provenance import MACHINE, read_sessions, session
+from ..runs.settings import RunSettings, load_run_settings, load_settings, read_yaml, save_settings
 from .configs import config_names, differences
 from .published import MEASURE_NAMES
 
@@ -255,7 +254,7 @@ def _parameters(run: Path, result: Mapping[str, Any]) -> int:
 def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float | None]]:
     """Columns id, true and one for each lane, over all graphs that some lane is tested on; None where a lane is not. Of classes that with
     the largest output, the first of equals."""
-    from ..train.checkpoint import load_checkpoint
+    from ..runs.checkpoint import load_checkpoint
 
     if not keeps_predictions(result):
         return {}

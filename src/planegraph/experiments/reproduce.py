@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PlanegraphError
+from ..io.checksums import read_json
 from ..processes import first_process
-from ..sealed import read_json
+from ..runs.settings import RunSettings, load_run_settings
 from ..train import train
 from ..train.distributed import chosen_device
 from ..train.run import runs_of
-from ..train.settings import RunSettings, load_run_settings
 from ..train.tasks import task_of
 from .configs import load_config
 from .published import MEASURE_NAMES, TABLE_NAMES, config_names_of, nodes_of

@@ -14,10 +14,10 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..data.format import replace_files
 from ..errors import PlanegraphError
-from ..train.errors import SettingsError
-from ..train.settings import RunSettings, read_yaml
+from ..io.atomic import replace_files
+from ..runs.errors import SettingsError
+from ..runs.settings import RunSettings, read_yaml
 from .published import (
     EXPRESSIVENESS_BAR,
     MEASURE_NAMES,

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..batch import GraphBatch
 from ..data.loader import PackedLoader
 from ..data.packed import PackedDataset
 from ..datasets.files import fetch
 from ..datasets.tiger import SIZES, TigerAlaska
+from ..graphs.batch import GraphBatch
 from ..nn import GIN, BasePlanE, GraphModel, PlanEConfig
 
 Say = Callable[[str], None]

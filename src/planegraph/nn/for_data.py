@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..batch import GraphBatch
 from ..data.from_pyg import read_pyg
 from ..data.packed import PackedDataset
 from ..data.sizes import feature_sizes
 from ..errors import InvalidGraphError
-from ..graph import Graph
+from ..graphs.batch import GraphBatch
+from ..graphs.graph import Graph
 from .config import Features, features_of_sizes
 
 

@@ -19,10 +19,11 @@ from torch import Tensor, nn
 
 from ..data.batch import PlanarBatch
 from ..data.fingerprint import parse_fingerprint
-from ..data.format import checksum, read_tensors, replace_files
+from ..data.format import checksum, read_tensors
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
-from ..sealed import SEAL, UNSEALED, check_file, json_text, sealed_file
-from ..text import shortened
+from ..io.atomic import replace_files
+from ..io.checksums import SEAL, UNSEALED, check_file, json_text, sealed_file
+from ..io.text import shortened
 from .config import Categorical, Continuous, Mixed, PlanEConfig, at_least_one
 from .features import make_encoder
 from .for_data import sizes_of

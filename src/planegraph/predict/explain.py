@@ -26,11 +26,11 @@ from xml.sax.saxutils import escape
 import numpy as np
 import torch
 
-from ..batch import GraphBatch
 from ..data.packed import PackedDataset
-from ..decompose import decompose
+from ..decomposition.api import decompose
 from ..errors import FormatError, MissingDependencyError
-from ..molecules import rdkit
+from ..graphs.batch import GraphBatch
+from ..graphs.formats.molecules import rdkit
 from ..train.metrics import probabilities
 from .predictor import Predictor, model_outputs
 

@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..datasets.metrics import figures_by_name
-from ..datasets.molecule_features import Featurized
-from ..datasets.molecule_files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets, require_column
 from ..errors import FormatError
+from ..tasks.metrics import figures_by_name
+from ..tasks.molecules.features import Featurized
+from ..tasks.molecules.files import MoleculeTable, Rows, find_smiles_column, open_table, read_targets, require_column
 from ..workers import ordered_map
 from .predictor import Predictions, Predictor
 from .writers import write_npy, write_rows

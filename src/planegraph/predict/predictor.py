@@ -1,7 +1,7 @@
 """The models of a run as one ensemble over SMILES.
 
 A molecule's prediction is the mean over the models, its spread their standard deviation. Molecules that cannot be read have NaN and a
-reason; atoms and bonds that training never saw have embeddings of 0 (train/models.py), and are named.
+reason; atoms and bonds that training never saw have embeddings of 0 (runs/models.py), and are named.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from torch import Tensor
 from ..data.batch import Collator
 from ..data.packed import PackedDataset
 from ..data.vocabulary import ATOMS, BONDS
-from ..datasets.molecule_features import Featurized
-from ..datasets.molecule_task import MoleculeSchema
 from ..nn import GraphModel
+from ..runs.finished import read_run
+from ..tasks.molecules.features import Featurized
+from ..tasks.molecules.task import MoleculeSchema
 from ..train.distributed import chosen_device
-from ..train.finished import read_run
 from ..train.metrics import probabilities
 from ..train.threads import cpu_threads
 

@@ -13,9 +13,9 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
-from ..csv_text import CsvWriter
-from ..data.format import replace_files
 from ..errors import FormatError, MissingDependencyError
+from ..io.atomic import replace_files
+from ..io.csv_text import CsvWriter
 
 _ROW_GROUP, _CHARACTERS = 2**16, 2**26
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

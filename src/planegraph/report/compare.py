@@ -8,12 +8,12 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import PlanegraphError
-from ..train.settings import flat
+from ..runs.folder import Run, damage_named, read_run
+from ..runs.settings import flat
 from .curves import learning_curves
 from .markup import Markup, join, tag
 from .page import cards, figures, section, swatch, table, text, write_page
 from .plot import COLOURS, run_colours
-from .run_files import Run, damage_named, read_run
 from .run_page import lane_table, machine_part, prediction_figures
 from .texts import duration, metric_name, spread
 

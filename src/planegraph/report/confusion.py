@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..runs.folder import Run
 from .markup import Markup, join, tag
 from .plot import COLOURS, Figure
-from .run_files import Run
 from .texts import several
 
 MOST_CLASSES = 20

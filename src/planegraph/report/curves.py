@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..runs.folder import Curve, Run
 from .axes import axis_for, padded
 from .markup import Markup
 from .plot import COLOURS, OTHERS, Figure, Plot, run_colours
-from .run_files import Curve, Run
 from .texts import metric_name, percent
 from .thin import thin_curve
 

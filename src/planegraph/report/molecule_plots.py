@@ -10,12 +10,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..datasets.metrics import BINS
+from ..runs.folder import Predictions, Run
+from ..tasks.metrics import BINS
 from .axes import axis_for, linear, padded
 from .markup import Markup
 from .plot import Figure, Plot
 from .roc import roc
-from .run_files import Predictions, Run
 from .texts import number, several
 
 _SIZE = 430

@@ -16,17 +16,17 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from ..datasets.metrics import Metric, metrics_of
 from ..errors import FormatError, MissingDependencyError
-from ..molecules import rdkit
-from ..sealed import read_json
-from ..train.molecules import PREDICTIONS, SCHEMA
+from ..graphs.formats.molecules import rdkit
+from ..io.checksums import read_json
+from ..runs.finished import PREDICTIONS, SCHEMA
+from ..runs.folder import Predictions, Run, damage_named
+from ..tasks.metrics import Metric, metrics_of
 from .confusion import by_class, confusion, counts
 from .markup import Markup, join, tag
 from .molecule_plots import calibration, residuals, roc_of_target, scatter
 from .page import table
 from .plot import COLOURS, Figure
-from .run_files import Predictions, Run, damage_named
 from .texts import number, several
 from .thin import thin_scatter
 

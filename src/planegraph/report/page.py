@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from ..data.format import replace_files
+from ..io.atomic import replace_files
 from .markup import Markup, join, tag
 from .plot import Figure
 

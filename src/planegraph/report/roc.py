@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..runs.folder import Run
 from .axes import linear
 from .plot import COLOURS, Figure, Plot
-from .run_files import Run
 from .texts import several
 from .thin import thin_evenly
 

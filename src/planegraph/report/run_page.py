@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from ..data.format import replace_files
-from ..train.lanes import lane_title
-from ..train.settings import flat
+from ..io.atomic import replace_files
+from ..runs.folder import Run, damage_named, read_run
+from ..runs.settings import flat
+from ..runs.trials import lane_title
 from .confusion import MOST_CLASSES, by_class, confusion, counts
 from .curves import learning_curves
 from .markup import Markup, join, tag
@@ -17,7 +18,6 @@ from .molecules import figures_part, molecule_classes, molecule_figures, plots_n
 from .page import cards, facts, figures, section, table, write_page
 from .plot import COLOURS, Figure
 from .roc import roc
-from .run_files import Run, damage_named, read_run
 from .scatter import scatters
 from .texts import duration, figure, metric_name, number, several, spread
 

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ..runs.folder import Predictions, Run
 from .axes import axis_for, padded
 from .plot import COLOURS, Figure, Plot
-from .run_files import Predictions, Run
 from .texts import number, several
 from .thin import thin_scatter
 

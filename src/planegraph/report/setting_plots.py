@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..train.combinations import short_names, value_text
-from ..train.sweep import SweepRun
+from ..runs.sweeps import SweepRun, short_names, value_text
 from .axes import axis_for, named, padded
 from .markup import Markup
 from .plot import Figure, Plot, run_colours

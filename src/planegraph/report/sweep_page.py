@@ -14,15 +14,14 @@ from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
 
-from ..data.format import replace_files
-from ..train.combinations import short_names, value_text
-from ..train.sweep import PLAN, SweepRun, read_sweep
+from ..io.atomic import replace_files
+from ..runs.folder import damage_named, read_run
+from ..runs.sweeps import PLAN, SweepRun, read_sweep, short_names, value_text
 from .compare import same_settings, shared_settings
 from .curves import learning_curves
 from .markup import Markup, join, tag
 from .page import cards, figures, section, swatch, table, write_page
 from .plot import run_colours
-from .run_files import damage_named, read_run
 from .run_page import NAME as REPORT
 from .setting_plots import setting_plots
 from .texts import duration, metric_name, several, spread

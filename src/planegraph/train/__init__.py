@@ -14,11 +14,11 @@ try:
 except ImportError as error:
     raise MissingDependencyError("planegraph.train needs PyTorch; install it with: pip install 'planegraph[learn]'") from error
 
+from ..runs.settings import RunSettings, TrainSettings, load_settings, save_settings
+from ..runs.trials import Lane
 from .callbacks import Callback, RunInfo
-from .lanes import Lane
 from .loggers import CSVLogger, MLflowLogger, TensorBoardLogger, WandbLogger
 from .run import train
-from .settings import RunSettings, TrainSettings, load_settings, save_settings
 from .sweep import sweep
 from .tasks import settings_for, task_of
 

@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 import torch
 from torch import Tensor
 
-from .settings import TrainSettings
+from ..runs.settings import TrainSettings
 
 BETA1, BETA2, EPS = 0.9, 0.999, 1e-8
 

@@ -19,14 +19,14 @@ import numpy as np
 import torch
 
 from ..data.batch import Collator, PlanarBatch
+from ..data.device.resident import make_resident
 from ..data.layout import Capacity, DoesNotFitError
 from ..data.loader import Ahead
 from ..data.needs import make_needs
 from ..data.packed import PackedDataset
-from ..data.resident import make_resident
+from ..runs.trials import Lane, training_order
 from .chosen import Chosen
 from .distributed import World
-from .lanes import Lane, training_order
 from .room import Room
 
 _AHEAD = 3

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import PlanegraphError, PlanegraphWarning
-from .log import Record
-from .settings import RunSettings
+from ..runs.log import Record
+from ..runs.settings import RunSettings
 
 
 @dataclass(frozen=True)

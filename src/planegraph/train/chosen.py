@@ -1,4 +1,4 @@
-"""A step's graphs by their ids alone: what the host sends to a device that keeps the dataset (data/resident.py) and makes the batch."""
+"""A step's graphs by their ids alone: what the host sends to a device that keeps the dataset (data/device/resident.py) and makes the batch."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from ..data.batch import PlanarBatch
+from ..data.device.resident import ResidentDataset
 from ..data.layout import Capacity
-from ..data.resident import ResidentDataset
 
 
 class Chosen:

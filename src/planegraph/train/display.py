@@ -6,11 +6,11 @@ import sys
 import time
 from collections.abc import Sequence
 
-from ..text import printable
+from ..io.text import printable
+from ..runs.log import Record
+from ..runs.trials import lane_title
 from .best import settled
 from .callbacks import Callback, RunInfo
-from .lanes import lane_title
-from .log import Record
 
 _AROUND = 7  # lines of a table beside those of the lanes: title, three of the head, the mean, the border below, the time left
 

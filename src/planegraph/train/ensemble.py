@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..datasets.metrics import figures_by_name, interval_quantile, mean_over_folds
-from ..datasets.task import Task
 from ..errors import FormatError
-from .checkpoint import load_checkpoint
-from .lanes import lane_name
+from ..runs.checkpoint import load_checkpoint
+from ..runs.trials import lane_name
+from ..tasks.metrics import figures_by_name, interval_quantile, mean_over_folds
+from ..tasks.task import Task
 from .metrics import probabilities
 
 COVERAGE = 0.9

@@ -12,21 +12,21 @@ from torch import Tensor
 
 from ..data.batch import PlanarBatch
 from ..data.layout import Capacity
-from ..datasets.task import Task
 from ..nn import GraphModel
 from ..nn.dropout import set_share
+from ..runs.checkpoint import load_checkpoint, save_checkpoint
+from ..runs.errors import DivergedError
+from ..runs.models import make_models
+from ..runs.settings import RunSettings
+from ..runs.trials import Lane, most_graphs
+from ..tasks.task import Task
 from .batches import Batches, join
 from .best import Best, settled
 from .capture import Captured
-from .checkpoint import load_checkpoint, save_checkpoint
 from .distributed import World
-from .errors import DivergedError
-from .lanes import Lane, most_graphs
 from .metrics import evaluate
-from .models import make_models
 from .resuming import check_tensors
 from .runner import Eager, Runner
-from .settings import RunSettings
 from .state import State
 from .step import TrainingStep, make_prediction
 

@@ -16,13 +16,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from ..data.format import naming_file, replace_files
 from ..errors import FormatError, MissingDependencyError
-from ..sealed import json_text, read_json
+from ..io.atomic import naming_file, replace_files
+from ..io.checksums import json_text, read_json
+from ..runs.log import FIELDS, Record
+from ..runs.settings import flat
+from ..runs.trials import lane_name
 from .callbacks import Callback, RunInfo
-from .lanes import lane_name
-from .log import FIELDS, Record
-from .settings import flat
 
 _NEW_RUN = "Remove it, and all epochs are sent to a new run of the service"
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import torch
 
+from ..runs.errors import Stopped
+from ..runs.log import Log, Record
+from ..tasks.losses import mean_loss
 from .callbacks import Callbacks
-from .errors import Stopped
 from .group import Group
-from .log import Log, Record
-from .losses import mean_loss
 from .metrics import figures_by_target, mae_by_target
 from .signals import StopWish
 

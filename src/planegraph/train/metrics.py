@@ -7,9 +7,9 @@ from math import nan
 import numpy as np
 import torch
 
-from ..datasets.metrics import error_of, figures_by_name, mean_figure, metrics_of
-from ..datasets.task import Task
-from .losses import activate, graph_losses, mean_loss
+from ..tasks.losses import activate, graph_losses, mean_loss
+from ..tasks.metrics import error_of, figures_by_name, mean_figure, metrics_of
+from ..tasks.task import Task
 
 _RANKED = ("rocauc", "prauc")  # only the order counts, which a sigmoid in floating point does not always keep
 

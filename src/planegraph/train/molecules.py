@@ -2,7 +2,7 @@
 
 Beside the files of every run the folder holds ``molecules.json`` (the schema: how molecules are read, what the outputs are),
 ``predictions.csv`` (see :func:`predictions_csv`) and, if rows were left out, ``skipped.csv``. ``result.json`` has the figures of the
-ensemble under ``ensemble``, and those of other methods on the same test molecules under ``baselines`` (datasets/molecule_baselines.py).
+ensemble under ``ensemble``, and those of other methods on the same test molecules under ``baselines`` (tasks/molecules/baselines.py).
 """
 
 from __future__ import annotations
@@ -18,24 +18,23 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..csv_text import CsvWriter
-from ..data.format import replace_files
-from ..datasets.molecule_baselines import baseline_figures
-from ..datasets.molecule_task import MoleculeTask
+from ..io.atomic import replace_files
+from ..io.checksums import json_text
+from ..io.csv_text import CsvWriter
 from ..processes import first_process
-from ..sealed import json_text
+from ..runs.finished import PREDICTIONS, SCHEMA
+from ..runs.lock import FolderLock
+from ..runs.settings import RunSettings
+from ..tasks.molecules.baselines import baseline_figures
+from ..tasks.molecules.task import MoleculeTask
 from .callbacks import Callback, RunInfo
 from .ensemble import Folds, read_folds, summarise_ensemble
-from .finished import SCHEMA
-from .lock import FolderLock
 from .report import write_reports
 from .run import train_in
-from .settings import RunSettings
 from .tasks import settings_for
 from .transfer import Start
 
 SKIPPED = "skipped.csv"
-PREDICTIONS = "predictions.csv"
 
 
 def molecule_settings(

@@ -10,10 +10,10 @@ from typing import Any
 from torch import Tensor
 
 from ..errors import FormatError, PlanegraphWarning
-from .errors import SettingsError
-from .lanes import Lane
-from .log import read_log
-from .settings import RunSettings, flat
+from ..runs.errors import SettingsError
+from ..runs.log import read_log
+from ..runs.settings import RunSettings, flat
+from ..runs.trials import Lane
 
 _FREE = ("task", "train.epochs", "train.save_seconds")
 """Not compared: the task, as its digest is; epochs, which have their own rules; what does not change the numbers."""

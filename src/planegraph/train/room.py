@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.layout import Capacity
 from ..data.needs import Needs
-from .lanes import Lane, training_order
+from ..runs.trials import Lane, training_order
 
 _EPOCHS, _GRAPHS = 64, 2**26  # of a stage, at most
 

@@ -21,28 +21,28 @@ from typing import Any
 import numpy as np
 import torch
 
-from ..data.format import replace_files
-from ..datasets.task import Task
-from ..errors import FormatError, PlanegraphError
+from ..errors import FormatError
+from ..io.atomic import replace_files
+from ..io.checksums import json_text, read_json
 from ..nn import GraphModel
-from ..sealed import json_text, read_json
+from ..runs.checkpoint import load_checkpoint, save_checkpoint
+from ..runs.errors import FolderError, Stopped
+from ..runs.lock import FolderLock
+from ..runs.log import Record, read_logs
+from ..runs.provenance import MACHINE, add_session, machine, read_sessions, session
+from ..runs.settings import RunSettings, batch_size_for, save_run_settings
+from ..runs.trials import Lane, groups_of, lane_name, lanes_of, most_graphs
+from ..tasks.losses import activate
+from ..tasks.task import Task
 from .best import settled
 from .callbacks import Callback, Callbacks, RunInfo
-from .checkpoint import load_checkpoint, save_checkpoint
 from .display import make_display
 from .distributed import World, chosen_device, joined
-from .errors import FolderError, Stopped
 from .group import Group
-from .lanes import Lane, groups_of, lane_name, lanes_of, most_graphs
-from .lock import FolderLock
-from .log import Record, read_logs
 from .loop import CHECKPOINT, train_group
-from .losses import activate
-from .machine import MACHINE, add_session, machine, read_sessions, session
 from .metrics import in_units
 from .report import write_reports
 from .resuming import check_facts, check_lanes, check_log, check_settings
-from .settings import RunSettings, batch_size_for, save_run_settings
 from .signals import StopWish
 from .threads import cpu_threads
 
@@ -185,13 +185,6 @@ def place(out: Path, target: str | None = None, group: int = 0) -> Path:
 def runs_of(out: str | PathLike[str], summary: dict[str, Any]) -> list[tuple[Path, dict[str, Any]]]:
     """Folder and summary of each run that :func:`train` made in ``out``: one, or one for each target."""
     return [(place(Path(out), target), of_it) for target, of_it in summary.get("targets", {None: summary}).items()]
-
-
-def refuse_several(folder: Path) -> None:
-    """Raises PlanegraphError if the folder holds a run for each of several targets: those are read one by one."""
-    below = sorted(path.parent.name for path in folder.glob("*/settings.yaml"))
-    if below and not (folder / "log.jsonl").exists():
-        raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
 
 
 def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], folders: list[Path], world: World) -> list[int]:

@@ -16,8 +16,8 @@ import torch
 from torch import Tensor
 
 from ..nn import GraphModel
+from ..runs.settings import TrainSettings
 from .adam import BETA1, BETA2, Adam, Pace, PlainAdam, Vectors, clipped
-from .settings import TrainSettings
 
 try:
     from . import triton_adam

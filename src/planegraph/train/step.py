@@ -13,10 +13,10 @@ import torch
 from torch import Tensor
 
 from ..data.batch import PlanarBatch
-from ..datasets.task import Task
 from ..nn.ops.aside import gradients_aside
+from ..tasks.losses import graph_losses, step_loss
+from ..tasks.task import Task
 from .distributed import World
-from .losses import graph_losses, step_loss
 from .state import State
 
 

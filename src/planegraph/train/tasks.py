@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from ..data.packed import PackedDataset
-from ..datasets.task import Task
 from ..errors import PlanegraphError
-from .errors import SettingsError
-from .settings import RunSettings
+from ..runs.errors import SettingsError
+from ..runs.settings import RunSettings
+from ..tasks.task import Task
 
 GROUP = "planegraph.tasks"
 _FUNCTION = re.compile(r"[\w.]+:\w+")
@@ -155,7 +155,7 @@ def _called(name: str, function: Callable[..., Any], options: Mapping[str, Any])
     except Exception as error:
         raise _failed(name, "the function", error) from error
     if not isinstance(task, Task):
-        raise SettingsError(f"task {name}: the function must return a planegraph.datasets.Task; found {type(task).__name__}")
+        raise SettingsError(f"task {name}: the function must return a planegraph.tasks.Task; found {type(task).__name__}")
     return task
 
 

@@ -17,14 +17,14 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, Self
 
-from ..datasets.molecule_task import MoleculeSchema
 from ..errors import FormatError
 from ..nn import GraphModel
-from .errors import SettingsError
-from .finished import read_run, read_schema
+from ..runs.errors import SettingsError
+from ..runs.finished import read_run, read_schema
+from ..runs.models import copy_weights
+from ..runs.settings import FROM_TASK, RunSettings, flat, load_run_settings
+from ..tasks.molecules.task import MoleculeSchema
 from .loop import CHECKPOINT
-from .models import copy_weights
-from .settings import FROM_TASK, RunSettings, flat, load_run_settings
 
 _ALL, _BUT_LAST = "all weights", "all weights but the last map of the readout"
 
@@ -42,7 +42,7 @@ class Start:
 
     Model k of a run starts from model k of the finished run; if that has fewer, they are taken in turn.
 
-    >>> from planegraph.datasets.molecule_features import Featurizer
+    >>> from planegraph.tasks.molecules.features import Featurizer
     >>> logd, logs = (MoleculeSchema("smiles", (name,), "regression", Featurizer(), {}) for name in ("logD", "logS"))
     >>> Start("runs/lipo", logd, RunSettings("lipo.csv")).record(logs)["copied"]
     'all weights but the last map of the readout'

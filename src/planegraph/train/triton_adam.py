@@ -17,8 +17,8 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
+from ..runs.settings import TrainSettings
 from .adam import BETA1, BETA2, EPS, Pace, Vectors
-from .settings import TrainSettings
 
 _BLOCK = 1024  # elements of one program
 

@@ -1,0 +1,247 @@
+"""Planarity, and decomposition of one graph or of a whole batch by one call of the core."""
+
+from __future__ import annotations
+
+import operator
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+
+from .. import _core
+from ..errors import InvalidGraphError
+from ..graphs.batch import GraphBatch
+from ..graphs.graph import Graph
+from ..graphs.labels import is_float, to_keys
+from .objects import Decomposition
+
+OnNonplanar = Literal["raise", "set"]
+
+
+def is_planar(graph: Graph) -> bool:
+    """Whether the graph can be drawn in the plane without crossings; O(n + m).
+
+    >>> import planegraph as pg
+    >>> pg.is_planar(pg.families.wheel(6)), pg.is_planar(pg.families.complete(5))
+    (True, False)
+    """
+    _expect(graph, Graph)
+    return _core.is_planar(graph.num_nodes, graph.edges)
+
+
+def planar_mask(batch: GraphBatch) -> np.ndarray:
+    """For each graph of a batch, whether it is planar; a boolean array that can select: ``batch[planar_mask(batch)]``.
+
+    >>> import planegraph as pg
+    >>> pg.planar_mask(pg.GraphBatch.from_graphs([pg.families.complete(n) for n in (3, 4, 5)])).tolist()
+    [True, True, False]
+    """
+    _expect(batch, GraphBatch)
+    return _core.planar_mask(batch.node_ptr, batch.edge_ptr, batch.edges).view(bool)
+
+
+def kuratowski_witness(graph: Graph) -> np.ndarray | None:
+    """The edges, as rows (u, v), of a subgraph that is a subdivision of K5 or K3,3; None if the graph is planar.
+
+    >>> import planegraph as pg
+    >>> len(pg.kuratowski_witness(pg.families.complete_bipartite(3, 3)))
+    9
+    """
+    _expect(graph, Graph)
+    ids = _core.kuratowski(graph.num_nodes, graph.edges)
+    return graph.edges[ids] if len(ids) else None
+
+
+def decompose(graph: Graph, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
+    """Blocks, cut nodes and SPQR trees with their canonical walks; O(n log n).
+
+    Args:
+        on_nonplanar: what to do about a rigid component that is not planar: "raise" a :class:`NotPlanarError` with a witness,
+            or encode that component as the plain "set" of its darts.
+
+    >>> import planegraph as pg
+    >>> pg.decompose(pg.families.k2n(4)).counts
+    {'blocks': 1, 'S': 4, 'P': 1, 'Q': 0, 'R': 0}
+    """
+    _expect(graph, Graph)
+    arrays = run_batch(GraphBatch.from_graphs([graph]), 1, on_nonplanar, walks=True, codes=False)
+    return Decomposition(graph, {name: arrays[name] for name, table in _TABLE_OF.items() if table is not None})
+
+
+def decompose_batch(
+    batch: GraphBatch, threads: int | None = None, on_nonplanar: OnNonplanar = "raise", codes: bool = False
+) -> PackedDecomposition:
+    """All graphs of a batch by one call, without the GIL, on ``threads`` threads (None: all cores this process may use).
+
+    The result does not depend on the number of threads. If graphs are bad, the error is that of the first of them, and says its
+    position. With ``codes`` the canonical codes come along (no graph may then be non-planar).
+
+    >>> import planegraph as pg
+    >>> p = pg.decompose_batch(pg.GraphBatch.from_graphs([pg.families.cycle(3), pg.families.wheel(5)]))
+    >>> p.spqr_ptr.tolist(), p.spqr_type.tolist()
+    ([0, 1, 2], [0, 3])
+    """
+    return PackedDecomposition(batch, **run_batch(batch, threads, on_nonplanar, walks=True, codes=codes))
+
+
+def run_batch(
+    batch: GraphBatch, threads: int | None, on_nonplanar: OnNonplanar = "raise", *, walks: bool, codes: bool
+) -> dict[str, np.ndarray]:
+    """The core's arrays for a batch; what :func:`decompose_batch` and the functions of canon.py stand on."""
+    _expect(batch, GraphBatch)
+    if on_nonplanar not in ("raise", "set"):
+        raise ValueError(f"on_nonplanar must be 'raise' or 'set'; found {on_nonplanar!r}")
+    edge_labels = batch.dart_labels
+    if batch.edge_labels is not None:
+        edge_labels = batch.edge_labels[:, None]
+    return _core.run(
+        batch.node_ptr,
+        batch.edge_ptr,
+        batch.edges,
+        None if batch.node_labels is None else to_keys(batch.node_labels),
+        is_float(batch.node_labels),
+        None if edge_labels is None else to_keys(edge_labels),
+        is_float(edge_labels),
+        nonplanar_as_set=on_nonplanar == "set",
+        walks=walks,
+        codes=codes,
+        threads=_threads(threads),
+    )
+
+
+def _threads(threads: int | None) -> int:
+    if threads is None:
+        affinity = getattr(os, "sched_getaffinity", None)
+        return len(affinity(0)) if affinity else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or not 1 <= threads <= 4096:
+        raise ValueError(f"threads must be None or an integer from 1 to 4096; found {threads!r}")
+    return int(threads)
+
+
+def _expect(value: Any, kind: type) -> None:
+    if not isinstance(value, kind):
+        raise InvalidGraphError(f"expected a planegraph.{kind.__name__}; found {type(value).__name__}")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedDecomposition:
+    """The decompositions of a batch as flat arrays plus offsets (docs/arrays.md describes each).
+
+    Ids are local to their graph: graph i owns rows ``x_ptr[i]:x_ptr[i + 1]`` of the tables ``walk_*``, ``spqr_*``, ``block_*``,
+    ``cut_*``, ``node_spqr_*`` and ``node_block_*``. ``packed[i]`` is the :class:`Decomposition` of graph i.
+    """
+
+    batch: GraphBatch = field(repr=False)
+
+    walk_ptr: np.ndarray
+    walk_node: np.ndarray
+    walk_edge: np.ndarray
+    walk_other: np.ndarray
+    walk_kappa: np.ndarray
+    walk_pos: np.ndarray
+    walk_spqr: np.ndarray
+
+    spqr_ptr: np.ndarray
+    spqr_type: np.ndarray
+    spqr_set: np.ndarray
+    spqr_parent: np.ndarray
+    spqr_theta: np.ndarray
+    spqr_level: np.ndarray
+    spqr_block: np.ndarray
+
+    block_ptr: np.ndarray
+    block_root: np.ndarray
+    block_level: np.ndarray
+    block_parent_cut: np.ndarray
+
+    cut_ptr: np.ndarray
+    cut_node: np.ndarray
+    cut_level: np.ndarray
+    cut_parent_block: np.ndarray
+
+    node_spqr_ptr: np.ndarray
+    node_spqr_node: np.ndarray
+    node_spqr_spqr: np.ndarray
+
+    node_block_ptr: np.ndarray
+    node_block_node: np.ndarray
+    node_block_block: np.ndarray
+
+    node_component: np.ndarray
+    labelling: np.ndarray
+
+    code_ptr: np.ndarray
+    code: np.ndarray
+
+    @property
+    def node_ptr(self) -> np.ndarray:
+        """Offsets of ``node_component`` and ``labelling``: those of the batch."""
+        return self.batch.node_ptr
+
+    @property
+    def edge_ptr(self) -> np.ndarray:
+        """Offsets of the edges: those of the batch."""
+        return self.batch.edge_ptr
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "batch"}
+
+    def codes(self) -> list[bytes]:
+        """The canonical code of each graph, if they were asked for."""
+        if len(self.code_ptr) != len(self) + 1:
+            raise ValueError("codes were not asked for; use decompose_batch(..., codes=True)")
+        return split_codes(self.code_ptr, self.code)
+
+    def __len__(self) -> int:
+        return len(self.batch)
+
+    def __getitem__(self, index: int) -> Decomposition:
+        try:
+            i = operator.index(index)
+        except TypeError:
+            raise TypeError(
+                f"a PackedDecomposition is indexed by one integer; found {type(index).__name__}. "
+                "Select graphs first: decompose_batch(batch[...])"
+            ) from None
+        i += len(self) if i < 0 else 0
+        if not 0 <= i < len(self):
+            raise IndexError(f"graph {index} of a batch of {len(self)}")
+        tables = {"walk", "spqr", "block", "cut", "node_spqr", "node_block"}
+        rows = {t: slice(*getattr(self, f"{t}_ptr")[i : i + 2]) for t in tables}
+        rows["node"] = slice(*self.node_ptr[i : i + 2])
+        local = {}
+        for name, array in self.arrays().items():
+            table = _TABLE_OF.get(name)
+            if table is not None:
+                local[name] = array[rows[table]]
+        return Decomposition(self.batch[i], local)
+
+    def __iter__(self) -> Iterator[Decomposition]:
+        return (self[i] for i in range(len(self)))
+
+    def __repr__(self) -> str:
+        return (
+            f"PackedDecomposition({len(self)} graphs, {len(self.block_root)} blocks, {len(self.cut_node)} cut nodes, "
+            f"{len(self.spqr_type)} SPQR nodes, {len(self.walk_node)} walk entries)"
+        )
+
+
+def split_codes(code_ptr: np.ndarray, code: np.ndarray) -> list[bytes]:
+    """One byte string per graph."""
+    data = code.tobytes()
+    return [data[a:b] for a, b in pairwise(code_ptr.tolist())]
+
+
+def _table_of(name: str) -> str | None:
+    if name.endswith("_ptr") or name in ("batch", "code"):
+        return None
+    if name in ("node_component", "labelling"):
+        return "node"
+    return name.rpartition("_")[0] if name.startswith("node_") else name.split("_")[0]
+
+
+_TABLE_OF = {f.name: _table_of(f.name) for f in fields(PackedDecomposition)}

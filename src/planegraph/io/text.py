@@ -1,0 +1,22 @@
+"""Text from files and from the command line, made safe for a terminal and for a message."""
+
+from __future__ import annotations
+
+
+def printable(text: str) -> str:
+    r"""The text with escapes such as ``\x1b`` for control characters: names in a file must not steer the terminal.
+
+    >>> print(printable("\033[31mred"))
+    \x1b[31mred
+    """
+    return "".join(c if c.isprintable() or c in "\n\t" else c.encode("unicode_escape", "surrogatepass").decode() for c in text)
+
+
+def shortened(text: object, most: int = 1000) -> str:
+    """As text, without its middle if that is long: libraries repeat what a damaged file says, be it a million characters.
+
+    >>> shortened("a" * 50 + "b" * 50, 10)
+    'aaaaa ... bbbbb'
+    """
+    text = str(text)
+    return text if len(text) <= most else f"{text[: most // 2]} ... {text[-(most // 2) :]}"

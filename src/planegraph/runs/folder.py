@@ -1,0 +1,194 @@
+"""What the folder of a run holds, finished or not: settings, result, the curve of each lane, test predictions, machines.
+
+Nothing else is looked at: no dataset, no weights. What an unfinished run does not have yet is None or empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data.format import read_tensors
+from ..errors import FormatError, PlanegraphError
+from ..io.checksums import check_file, is_sealed, read_json
+from ..io.text import shortened
+from .trials import lane_name
+from .log import read_log
+from .provenance import read_sessions
+from .settings import read_run_settings
+
+Kind = Literal["regression", "binary", "multiclass"]
+
+
+def refuse_several(folder: Path) -> None:
+    """Raises PlanegraphError if the folder holds a run for each of several targets: those are read one by one."""
+    below = sorted(path.parent.name for path in folder.glob("*/settings.yaml"))
+    if below and not (folder / "log.jsonl").exists():
+        raise PlanegraphError(f"{folder} holds a run for each of {', '.join(below)}: name one of them, as in {folder / below[0]}")
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A lane in the log: a value for each epoch, NaN where nothing was measured. ``best_epoch`` is None before the first validation."""
+
+    name: str
+    seed: int
+    fold: int | None
+    epoch: np.ndarray
+    loss: np.ndarray
+    val: np.ndarray
+    rate: np.ndarray
+    seconds: float
+    best_epoch: int | None
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """Of a lane on its test graphs: ``predicted`` (n, outputs) and ``true`` (n, targets), or (n,) if these are classes."""
+
+    id: np.ndarray
+    predicted: np.ndarray
+    true: np.ndarray
+
+
+@dataclass(frozen=True)
+class Run:
+    """All of it; ``sessions`` are the times it was started or resumed, each with commit, command and machine."""
+
+    folder: Path
+    settings: Mapping[str, Any]
+    result: Mapping[str, Any] | None
+    curves: list[Curve]
+    tests: dict[str, Predictions]
+    sessions: list[Mapping[str, Any]]
+
+    @property
+    def task(self) -> str:
+        return str((self.result or self.settings).get("task", "?"))
+
+    @property
+    def model(self) -> str:
+        return str(self.settings.get("model_class", "BasePlanE"))
+
+    @property
+    def epochs(self) -> int:
+        """As planned."""
+        return int((self.settings.get("train") or {}).get("epochs", 0))
+
+    @property
+    def together(self) -> int:
+        """How many targets were trained in these seconds, this one among them."""
+        return 1 if self.result is None else int(self.result.get("together", 1))
+
+    @property
+    def metric(self) -> str | None:
+        """mae, accuracy or rocauc; an unfinished run does not say."""
+        return None if self.result is None else self.result["metric"]
+
+    @property
+    def kind(self) -> Kind:
+        """What is predicted: as the result says, or else told by the type of the targets."""
+        if self.result is not None and "kind" in self.result:
+            return self.result["kind"]
+        test = next(iter(self.tests.values()), None)
+        if test is not None and np.issubdtype(test.true.dtype, np.integer):
+            return "multiclass"
+        if self.metric is not None:
+            return "regression" if self.metric == "mae" else "binary"
+        two = test is not None and test.true.shape[-1] == 1 and set(np.unique(test.true)) <= {0.0, 1.0}
+        return "binary" if two else "regression"
+
+    @property
+    def seconds(self) -> float:
+        """Of training, over all sessions; of an unfinished run as far as the logs go."""
+        if self.result is not None:
+            return float(self.result["seconds"])
+        return sum(c.seconds for c in self.curves)
+
+
+@contextmanager
+def damage_named(what: object, kind: type[PlanegraphError] = FormatError) -> Iterator[None]:
+    """Whatever a file, or one of a folder's, holds instead of what it should becomes an error of this kind that names it.
+
+    >>> with damage_named("runs/x/result.json"):
+    ...     {}["lanes"]
+    Traceback (most recent call last):
+    ...
+    planegraph.errors.FormatError: runs/x/result.json is damaged: KeyError 'lanes'
+    """
+    try:
+        yield
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        if isinstance(error, kind):
+            raise
+        if isinstance(error, PlanegraphError):  # it says what is wrong, and where
+            raise kind(str(error)) from None
+        found = f"{type(error).__name__} {' '.join(str(error).split())}"
+        raise kind(f"{what} is damaged: {found}") from None
+
+
+def read_run(folder: str | PathLike[str]) -> Run:
+    """Reads a run's folder; PlanegraphError if it holds none."""
+    folder = Path(folder)
+    if not (folder / "settings.yaml").is_file():
+        raise PlanegraphError(f"{folder} holds no run: settings.yaml is missing")
+    refuse_several(folder)
+    with damage_named(folder / "settings.yaml"):
+        settings = read_run_settings(folder)
+    if not isinstance(settings, dict):
+        raise FormatError(f"{folder / 'settings.yaml'} must be a table of settings; found {type(settings).__name__}")
+    result = folder / "result.json"
+    return Run(
+        folder,
+        settings,
+        read_json(result) if result.exists() else None,
+        _curves(folder),
+        _tests(folder),
+        read_sessions(folder),
+    )
+
+
+def _curves(folder: Path) -> list[Curve]:
+    """Of all groups, by seed and fold; a group's seconds count once, for its first lane."""
+    found = []
+    further = sorted(folder.glob("group*/log.jsonl"), key=lambda path: (len(path.parent.name), path.parent.name))
+    for path in [folder / "log.jsonl", *further]:
+        lanes: dict[str, list[dict[str, Any]]] = {}
+        for record in read_log(path):
+            lanes.setdefault(lane_name(record["seed"], record["fold"]), []).append(record)
+        for k, (name, records) in enumerate(lanes.items()):
+            last = records[-1]
+            found.append(curve_of(name, records, float(last["seconds"]) if k == 0 else 0.0, last["best_epoch"]))
+    return sorted(found, key=lambda c: (c.seed, -1 if c.fold is None else c.fold))
+
+
+def curve_of(name: str, records: Sequence[Mapping[str, Any]], seconds: float, best_epoch: int | None) -> Curve:
+    """The curve of a lane from its rows of the log, one for each epoch."""
+    columns = {key: np.array([r[key] for r in records], np.float64) for key in ("epoch", "loss", "val", "rate")}  # None is NaN
+    last = records[-1]
+    return Curve(name, last["seed"], last["fold"], **columns, seconds=seconds, best_epoch=best_epoch)
+
+
+def _tests(folder: Path) -> dict[str, Predictions]:
+    from safetensors.numpy import load
+
+    found = {}
+    for path in sorted(folder.glob("models/*/test.safetensors"), key=lambda path: (len(path.parent.name), path.parent.name)):
+        try:
+            data, _ = read_tensors(path)
+            arrays = load(data)
+            if is_sealed(data):  # those of earlier versions are not
+                check_file(data)
+            predicted = arrays["predicted"].reshape(len(arrays["id"]), -1)
+            found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
+        except MemoryError:
+            raise
+        except Exception as error:  # the library raises errors of its own for damaged files
+            raise FormatError(f"{path} holds no predictions: {type(error).__name__}: {shortened(error)}") from None
+    return found

@@ -1,0 +1,373 @@
+"""All settings of a run: typed, frozen, one YAML file, any of them overridden by ``key.key=value``.
+
+``to_dict`` and ``from_dict`` are inverse to each other, so that a saved file gives the same run. Wrong keys and values raise
+:class:`SettingsError`, which names the setting and what was found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, fields, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ..errors import FormatError
+from ..nn.config import PlanEConfig
+from ..io.reading import read_file
+from ..io.checksums import check_text, sealed_text
+from .errors import SettingsError
+from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
+
+Optimizer = Literal["adam", "adamw"]
+Precision = Literal["float32", "tf32", "bf16", "float64"]
+ModelClass = Literal["BasePlanE", "GIN", "GINE", "GCN"]
+_SEEDS = _INTEGERS = 2**63  # of PyTorch's generators and tensors
+_FILE = "settings.yaml"  # of a run
+_LONGEST = 10**5  # characters of a YAML file
+_MOST_SEEDS = 1000  # seeds of one run
+FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
+
+
+@dataclass(frozen=True)
+class TrainSettings:
+    """How a model is trained. The defaults suit a first run on some hundred to some ten thousand molecules.
+
+    Args:
+        epochs: passes over the training graphs.
+        batch_size: graphs in a step of one process; the last batch of an epoch has what is left. None: by the number of training graphs,
+            see :func:`batch_size_for`.
+        optimizer, lr, weight_decay: of Adam (added to the gradient) or AdamW (taken from the weights).
+        schedule: how the rate changes: constant, plateau, step or cosine (see schedules.py); by default up over five epochs, then down
+            along a cosine.
+        clip: the largest norm of the gradient of one seed; None: any.
+        ema: decay of an average of the weights, which is then what is validated and tested; None: no average. After t steps the decay
+            is (1 + t) / (10 + t) at most, so that a short run does not average its first weights.
+        patience: stop when no seed, fold or target has improved on validation for so many epochs; None: train all epochs.
+        seed, seeds: the first seed and how many; each has weights and a data order of its own.
+        eval_every: epochs between validations; the last epoch is always validated.
+        precision: float32; on a GPU with tf32 or bf16 products (bf16: what a layer keeps between its kernels is bf16, too, but for the
+            residual stream and statistics); or float64.
+        together: train seeds and folds as one stack; otherwise one after another.
+        save_seconds: least time between two checkpoints; 0: one after every epoch.
+
+    >>> TrainSettings(lr=1e-3, seeds=10).optimizer
+    'adam'
+    """
+
+    epochs: int = 100
+    batch_size: int | None = None
+    optimizer: Optimizer = "adam"
+    lr: float = 2e-3
+    weight_decay: float = 0.0
+    schedule: Schedule = field(default_factory=lambda: Cosine(warmup=5.0))
+    clip: float | None = 1.0
+    ema: float | None = None
+    patience: int | None = None
+    seed: int = 0
+    seeds: int = 1
+    eval_every: int = 1
+    precision: Precision = "float32"
+    together: bool = True
+    save_seconds: float = 30.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("epochs", 1), ("seed", 0), ("seeds", 1), ("eval_every", 1)):
+            _integer(f"train.{name}", getattr(self, name), least)
+        for name in ("batch_size", "patience"):
+            if getattr(self, name) is not None:
+                _integer(f"train.{name}", getattr(self, name), 1)
+        if self.seeds > _MOST_SEEDS:
+            raise SettingsError(
+                f"train.seeds must be at most {_MOST_SEEDS}; found {self.seeds}. Further seeds are another run, with another train.seed"
+            )
+        if self.seed + self.seeds > _SEEDS:
+            raise SettingsError(f"train.seed + train.seeds must be at most 2^63; found {self.seed} + {self.seeds}")
+        _number("train.lr", self.lr, above=0)
+        for name in ("weight_decay", "save_seconds"):
+            _number(f"train.{name}", getattr(self, name), least=0)
+        if self.clip is not None:
+            _number("train.clip", self.clip, above=0)
+        if self.ema is not None:
+            _number("train.ema", self.ema, above=0, below=1)
+        _one_of("train.optimizer", self.optimizer, get_args(Optimizer))
+        _one_of("train.precision", self.precision, get_args(Precision))
+        if not isinstance(self.together, bool):
+            raise SettingsError(f"train.together must be true or false; found {self.together!r}")
+
+
+def batch_size_for(graphs: int) -> int:
+    """A good size of batches for so many training graphs: the power of two next to the square root, from 64 to 256.
+
+    >>> [batch_size_for(n) for n in (500, 10_000, 40_000, 10**6)]
+    [64, 128, 256, 256]
+    """
+    return min(max(2 ** round(math.log2(max(graphs, 1)) / 2), 64), 256)
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """A task, a model and how it is trained.
+
+    Args:
+        task: the name of the task.
+        options: what the dataset is asked for, such as ``edge_features: false``.
+        model: fields of :class:`planegraph.nn.PlanEConfig`, except those that the task decides (features and outputs).
+        model_class: BasePlanE, GIN, GINE or GCN.
+
+    >>> RunSettings("zinc12k", model={"hidden": 128}).with_overrides(["train.lr=0.01", "model.layers=2"]).model
+    {'hidden': 128, 'layers': 2}
+    """
+
+    task: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    model: Mapping[str, Any] = field(default_factory=dict)
+    model_class: ModelClass = "BasePlanE"
+    train: TrainSettings = field(default_factory=TrainSettings)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.task, str) or not self.task:
+            raise SettingsError(f"task must be a name; found {self.task!r}")
+        _one_of("model_class", self.model_class, get_args(ModelClass))
+        for name in ("options", "model"):
+            object.__setattr__(self, name, dict(_mapping(name, getattr(self, name))))
+        for name in FROM_TASK:
+            if name in self.model:
+                raise SettingsError(f"model.{name} is decided by the task; leave it out")
+        try:
+            PlanEConfig(**self.model)
+        except (TypeError, ValueError) as error:
+            unknown = set(self.model) - {f.name for f in fields(PlanEConfig)}
+            raise SettingsError(f"model: {_unknown(unknown) or error}") from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values, for YAML and JSON."""
+        values = {name: getattr(self, name) for name in ("task", "options", "model_class", "model")}
+        train = asdict(replace(self.train, schedule=Constant()))
+        return values | {"train": train | {"schedule": schedule_to_dict(self.train.schedule)}}
+
+    def complete(self) -> dict[str, Any]:
+        """The same with the model's defaults written out, so that saying a default and leaving it out are the same."""
+        model = PlanEConfig(**self.model).to_dict()
+        return self.to_dict() | {"model": {name: value for name, value in model.items() if name not in FROM_TASK}}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> RunSettings:
+        """From what :meth:`to_dict` gives, or a part of it."""
+        given = dict(_mapping("settings", values))
+        _check_keys("", given, cls)
+        part = given.pop("train", None)
+        train = dict(_mapping("train", {} if part is None else part))
+        _check_keys("train.", train, TrainSettings)
+        if "schedule" in train:
+            train["schedule"] = schedule_from_dict(train["schedule"])
+        if given.get("task") is None:
+            raise SettingsError("task is missing: the settings must name it")
+        given = {name: value for name, value in given.items() if value is not None}
+        return cls(**given, train=TrainSettings(**train))
+
+    def for_graphs(self, graphs: int, processes: int = 1) -> RunSettings:
+        """With what depends on the number of training graphs filled in."""
+        if self.train.batch_size is not None:
+            return self
+        return replace(self, train=replace(self.train, batch_size=-(-batch_size_for(graphs) // processes)))
+
+    def with_overrides(self, overrides: Iterable[str]) -> RunSettings:
+        """With settings replaced, each given as ``key.key=value``; the value is read as YAML."""
+        values = self.to_dict()
+        for override in overrides:
+            _override(values, override)
+        return type(self).from_dict(values)
+
+
+def load_settings(path: str | PathLike[str]) -> RunSettings:
+    """The settings in a YAML file."""
+    return _settings_of(read_yaml(path), path)
+
+
+def read_yaml(path: str | PathLike[str]) -> Any:
+    """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
+    return parse_yaml(read_file(path, 4 * _LONGEST), str(path))
+
+
+def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
+    """Writes a YAML file that :func:`load_settings` reads."""
+    from ..io.atomic import replace_files
+
+    replace_files({Path(path): _yaml_text(settings)})
+
+
+def save_run_settings(settings: RunSettings, folder: Path) -> None:
+    """Writes the ``settings.yaml`` of a run, with a checksum (sealed.py), which resuming and reports compare."""
+    from ..io.atomic import replace_files
+
+    replace_files({folder / _FILE: sealed_text(_yaml_text(settings))})
+
+
+def load_run_settings(folder: str | PathLike[str]) -> RunSettings:
+    """The settings of the run in a folder; SettingsError if they are damaged."""
+    return _settings_of(read_run_settings(folder), Path(folder) / _FILE)
+
+
+def _settings_of(values: Any, path: str | PathLike[str]) -> RunSettings:
+    """What a file holds as settings; SettingsError, which names it, if they are wrong."""
+    try:
+        return RunSettings.from_dict(values)
+    except SettingsError as error:
+        raise SettingsError(f"{path}: {error}") from None
+
+
+def read_run_settings(folder: str | PathLike[str]) -> Any:
+    """The same as YAML has them."""
+    path = Path(folder) / _FILE
+    data = read_file(path, 4 * _LONGEST)  # a character has up to 4 bytes
+    try:
+        check_text(data)
+    except FormatError as error:
+        raise SettingsError(
+            f"{path} is damaged: {error}. To change the settings of a run, use --set; if this change is meant, remove the first line"
+        ) from None
+    return parse_yaml(data, str(path))
+
+
+def _yaml_text(settings: RunSettings) -> str:
+    return _yaml().safe_dump(settings.to_dict(), sort_keys=False)
+
+
+def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Nested settings by their full names; an empty table has none. Lists as tuples, as JSON does not keep them apart."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            found |= flat(value, f"{prefix}{name}.")
+        else:
+            found[f"{prefix}{name}"] = tuple(value) if isinstance(value, list | tuple) else value
+    return found
+
+
+# ---- checks -------------------------------------------------------------------------------------------------------------------
+
+
+def _override(values: dict[str, Any], override: str) -> None:
+    key, equals, text = override.partition("=")
+    *folders, name = key.strip().split(".")
+    if not equals or not all((*folders, name)):
+        raise SettingsError(f"an override is written key.key=value, as in train.lr=0.001; found {override!r}")
+    at = values
+    for depth, folder in enumerate(folders):
+        at = at.setdefault(folder, {})
+        if not isinstance(at, dict):
+            raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings of its own")
+    value = parse_yaml(text, repr(override))
+    if key.strip() == "train.schedule.kind" and at.get("kind") != value:
+        at.clear()  # the settings of another kind
+    at[name] = value
+
+
+def _check_keys(prefix: str, given: Mapping[str, Any], cls: type) -> None:
+    unknown = {f"{prefix}{name}" for name in given} - {f"{prefix}{f.name}" for f in fields(cls)}
+    if unknown:
+        raise SettingsError(f"{_unknown(unknown)}. Known: {', '.join(f'{prefix}{f.name}' for f in fields(cls))}")
+
+
+def _unknown(names: set[str]) -> str:
+    return f"there is no setting {', '.join(sorted(names))}" if names else ""
+
+
+def _mapping(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+        raise SettingsError(f"{name} must be a table of settings (key: value); found {value!r}")
+    return value
+
+
+def _integer(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise SettingsError(f"{name} must be an integer, at least {least}; found {value!r}")
+
+
+def _number(name: str, value: Any, least: float | None = None, above: float | None = None, below: float | None = None) -> None:
+    good = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    good = good and (least is None or value >= least) and (above is None or value > above) and (below is None or value < below)
+    if not good:
+        limits = {"at least": least, "above": above, "below": below}
+        wanted = " and ".join(f"{word} {limit}" for word, limit in limits.items() if limit is not None)
+        raise SettingsError(f"{name} must be a number {wanted}; found {value!r}")
+
+
+def _one_of(name: str, value: Any, allowed: tuple[str, ...]) -> None:
+    if value not in allowed:
+        raise SettingsError(f"{name} must be one of {', '.join(allowed)}; found {value!r}")
+
+
+# ---- YAML ---------------------------------------------------------------------------------------------------------------------
+
+
+def _yaml() -> Any:
+    try:
+        import yaml
+    except ImportError:
+        from ..errors import MissingDependencyError
+
+        raise MissingDependencyError("settings are YAML files and need PyYAML: pip install 'planegraph[learn]'") from None
+    return yaml
+
+
+def parse_yaml(data: bytes | str, where: str) -> Any:
+    """What YAML says, whose bytes are UTF-8; SettingsError, which says where, if it is none or gives a key twice."""
+    try:
+        found = _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
+        if _length(found, _LONGEST) > _LONGEST:
+            raise SettingsError(f"more than {_LONGEST:,} characters, counted with what aliases (*name) stand for")
+        return found
+    except SettingsError as error:
+        raise SettingsError(f"{where}: {error}") from None
+    except (_yaml().YAMLError, ValueError, RecursionError) as error:  # not UTF-8; a date of month 13; a thousand brackets
+        raise SettingsError(f"{where} is no YAML: {' '.join(str(error).split())}") from None
+
+
+def _length(value: Any, most: int) -> int:
+    """About the number of characters of a value, each alias written out; counted no further than ``most``."""
+    if not isinstance(value, dict | list | tuple | set):
+        return 1 + (len(value) if isinstance(value, str | bytes) else 0)
+    found = 1
+    for part in (part for item in value.items() for part in item) if isinstance(value, dict) else value:
+        found += _length(part, most - found)
+        if found > most:
+            break
+    return found
+
+
+def _loader() -> Any:
+    """A safe loader for which 1e-3 is a number: YAML 1.1, which PyYAML follows, wants 1.0e-3.
+
+    It refuses a key that is there twice, and an integer of more than 64 bits, with which neither PyTorch nor a float can compute.
+    """
+    import re
+
+    yaml = _yaml()
+
+    class Loader(yaml.SafeLoader):
+        def compose_mapping_node(self, anchor: Any) -> Any:
+            node, seen = super().compose_mapping_node(anchor), set()
+            for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):
+                if key.value in seen:
+                    raise SettingsError(f"{key.value} is given twice, again in line {key.start_mark.line + 1}; keep one of them")
+                seen.add(key.value)
+            return node
+
+        def flatten_mapping(self, node: Any) -> None:
+            super().flatten_mapping(node)
+            if len(node.value) > _LONGEST:  # merge keys (<<) of merge keys
+                raise SettingsError(f"more than {_LONGEST:,} settings in one table")
+
+        def construct_yaml_int(self, node: Any) -> int:
+            value = super().construct_yaml_int(node)
+            if not -_INTEGERS <= value < _INTEGERS:
+                raise SettingsError(f"integers must be at most 2^63 - 1; found one of {value.bit_length()} bits")
+            return value
+
+    Loader.add_constructor("tag:yaml.org,2002:int", Loader.construct_yaml_int)
+    number = re.compile(r"^[-+]?(\d[\d_]*\.?[\d_]*|\.\d[\d_]*)([eE][-+]?\d+)$")
+    Loader.add_implicit_resolver("tag:yaml.org,2002:float", number, list("-+.0123456789"))
+    return Loader

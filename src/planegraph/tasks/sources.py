@@ -1,0 +1,245 @@
+"""Tasks from your own data: a packed dataset or its file, PyG's, networkx's or planegraph's graphs, a table of molecules.
+
+What is not said is found: features by their types (data/sizes.py), the kind of task by its targets (:func:`guess_kind`), the split at
+random. Regression targets are standardised, and every figure is given in the units they came in. NaN in ``y`` is a value that was not
+measured. :func:`make_task` is where all of these, tables of molecules and scikit-learn's estimators meet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from ..data.packed import PackedDataset
+from ..data.sizes import FeatureSizes, dataset_sizes
+from ..errors import PlanegraphError
+from ..graphs.graph import Graph
+from . import PARTS
+from .measures import KINDS
+from .metrics import metrics_of
+from .molecules.files import guess_kind
+from .molecules.splits import PART_OF_WORD, random_split
+from .molecules.splits import folds as random_folds
+from .splits import by_number
+from .task import Split, Task
+from .weights import are_weights, scaled_weights
+
+Kind = Literal["regression", "binary", "multiclass"]
+LOSSES = {"regression": "mse", "binary": "bce", "multiclass": "ce"}
+METRICS = {"regression": "rmse", "binary": "rocauc", "multiclass": "accuracy"}
+_COLUMN = "column:"
+
+
+def from_packed(
+    data: PackedDataset | str | PathLike[str],
+    *,
+    name: str | None = None,
+    kind: Kind | None = None,
+    metric: str | None = None,
+    split: str | Split | Sequence[Split] = "random",
+    folds: int | None = None,
+    seed: int = 0,
+    names: Sequence[str] | None = None,
+) -> Task:
+    """See :meth:`Task.from_packed`."""
+    dataset = data if isinstance(data, PackedDataset) else PackedDataset.open(data)
+    name = name or ("graphs" if isinstance(data, PackedDataset) else Path(fspath(data)).stem)
+    y = _columns(name, dataset)
+    if names is not None and len(names) != y.shape[1]:
+        raise PlanegraphError(f"task {name}: names must have one for each of {y.shape[1]} columns of y; found {', '.join(names)}")
+    kind = _kind(name, y, kind, names)
+    splits = _splits(name, dataset, ~np.isnan(y).all(1), split, folds, seed)
+    names = None if names is None else tuple(names)
+    return make_task(name, dataset, y, kind, splits, metric=metric, names=names, notes=_nonplanar(dataset))
+
+
+def from_pyg(graphs: Iterable[Any], *, y: str = "y", split: Any = "random", **options: Any) -> Task:
+    """See :meth:`Task.from_pyg`."""
+    column = (split.removeprefix(_COLUMN),) if isinstance(split, str) and split.startswith(_COLUMN) else ()
+    dataset = PackedDataset.from_pyg(graphs, on_nonplanar="set", y=y, attrs=column)
+    return from_packed(dataset, split=split, **options)
+
+
+def from_graphs(graphs: Iterable[Any], y: Any, *, node_attrs: Any = None, edge_attrs: Any = None, **options: Any) -> Task:
+    """See :meth:`Task.from_graphs`."""
+    if node_attrs is not None or edge_attrs is not None:
+        found = [Graph.from_networkx(graph, node_attrs, edge_attrs) for graph in graphs]
+    else:
+        found = [graph if isinstance(graph, Graph) else Graph.from_networkx(graph) for graph in graphs]
+    return from_packed(PackedDataset.from_graphs(found, y, on_nonplanar="set"), **options)
+
+
+def make_task(
+    name: str,
+    dataset: PackedDataset,
+    y: np.ndarray,
+    kind: Kind,
+    splits: Split | Sequence[Split],
+    *,
+    metric: str | None = None,
+    features: tuple[FeatureSizes, FeatureSizes] | None = None,
+    **fields: Any,
+) -> Task:
+    """The task to learn ``y``, (graphs,) or (graphs, targets) in units of its own: for numbers, the model learns standardised ones.
+
+    Args:
+        splits: one, or one for each fold.
+        metric: rmse, rocauc or accuracy by default. features: of nodes and edges; None: those that the dataset has.
+        fields: more fields of :class:`Task`.
+    """
+    y, units = np.asarray(y, np.float64).reshape(len(dataset), -1), None
+    metric = metric or METRICS[kind]
+    if metric not in metrics_of(kind):
+        raise PlanegraphError(f"the metric of a {kind} task is one of {', '.join(metrics_of(kind))}; found {metric!r}")
+    one = isinstance(splits, Mapping)
+    train = trained_on([splits] if one else splits, len(dataset))
+    if kind == "regression":
+        units = tuple(_unit(values[train], values) for values in y.T)
+        y = (y - np.array(units)[:, 0]) / np.array(units)[:, 1]
+    classes = kind == "multiclass"
+    nodes, edges = dataset_sizes(dataset) if features is None else features
+    weights = dataset.attrs.get("sample_weight")
+    if weights is not None and are_weights(weights, train):
+        dataset = dataset.with_attrs(sample_weight=scaled_weights(weights, train))
+    return Task(
+        name,
+        dataset.with_y(y[:, 0].astype(np.int32) if classes else y.astype(np.float32)),
+        splits if one else None,
+        None if one else splits,
+        node_features=nodes,
+        edge_features=edges,
+        kind=kind,
+        loss=LOSSES[kind],
+        metric=metric,
+        outputs=int(y.max()) + 1 if classes else y.shape[1],
+        units=units,
+        missing=bool(np.isnan(y).any()),
+        **fields,
+    )
+
+
+def trained_on(splits: Iterable[Split], graphs: int) -> np.ndarray:
+    """The ids of all graphs in a training part; wrong ones are left to the checks of the task."""
+    chosen = np.zeros(graphs, bool)
+    for part in (np.asarray(split.get("train", ())) for split in splits):
+        ids = np.flatnonzero(part[:graphs]) if part.dtype == bool else part.astype(np.int64, copy=False).reshape(-1)
+        chosen[ids[(ids >= 0) & (ids < graphs)]] = True
+    return np.flatnonzero(chosen)
+
+
+def _unit(train: np.ndarray, values: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation of what was measured in training, or at all if nothing was; 1 in place of a deviation of 0."""
+    measured = [some[~np.isnan(some)] for some in (train, values)]
+    chosen = measured[0] if len(measured[0]) else measured[1]
+    return float(chosen.mean()), float(chosen.std()) or 1.0
+
+
+# ---- targets ------------------------------------------------------------------------------------------------------------------------
+
+
+def _columns(name: str, dataset: PackedDataset) -> np.ndarray:
+    """(graphs, targets) in float64."""
+    y = dataset.y
+    if not len(dataset):
+        raise PlanegraphError(f"task {name}: there are no graphs")
+    if y is None:
+        raise PlanegraphError(f"task {name}: the dataset has no y; give each graph a target, or a row of them")
+    if y.ndim > 2 or not y.size:
+        raise PlanegraphError(f"task {name}: y must have shape ({len(y)},) or ({len(y)}, targets); found {y.shape}")
+    y = y.reshape(len(y), -1).astype(np.float64)
+    if np.isinf(y).any():
+        graph, column = np.argwhere(np.isinf(y))[0]
+        raise PlanegraphError(f"task {name}: y must be finite, or NaN if not measured; found {y[graph, column]} at graph {graph}")
+    for k, column in enumerate(y.T):
+        found = np.unique(column[~np.isnan(column)])
+        if len(found) < 2:
+            what = f"all values are {found[0]:g}" if len(found) else "all values are missing"
+            raise PlanegraphError(f"task {name}: {what} in column {k} of y; there is nothing to learn")
+    return y
+
+
+def _kind(name: str, y: np.ndarray, kind: Kind | None, names: Sequence[str] | None) -> Kind:
+    """The kind that is said, or the one that all columns look like; an error if y is not of that kind."""
+    kind = kind or kind_of(y, names or [f"column {k} of y" for k in range(y.shape[1])], "kind=")
+    if kind not in KINDS:
+        raise PlanegraphError(f"task {name}: kind is one of {', '.join(KINDS)}; found {kind!r}")
+    if kind == "multiclass":
+        if y.shape[1] > 1:
+            raise PlanegraphError(f"task {name}: a multiclass task has one target; found {y.shape[1]} columns of y")
+        bad = (y[:, 0] != np.floor(y[:, 0])) | ~(y[:, 0] >= 0)  # NaN, too
+        if bad.any():
+            graph = int(np.argmax(bad))
+            found = f"{y[graph, 0]:g} at graph {graph}"
+            raise PlanegraphError(f"task {name}: classes are numbered 0, 1, 2, ..., one for each graph; found {found}")
+    return kind
+
+
+def kind_of(y: np.ndarray, targets: Sequence[str], how: str) -> Kind:
+    """What kind of task the columns of y, named by ``targets``, look like together; ``how`` says how the user decides otherwise."""
+    kinds = {name: guess_kind(y[:, k]) for k, name in enumerate(targets)}
+    if len(set(kinds.values())) == 1:
+        return next(iter(kinds.values()))
+    if set(kinds.values()) == {"binary", "regression"}:
+        return "regression"
+    said = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
+    raise PlanegraphError(f"the targets look like tasks of different kinds ({said}); train them one by one, or say the kind: {how}")
+
+
+# ---- splits -------------------------------------------------------------------------------------------------------------------------
+
+
+def _splits(
+    name: str, dataset: PackedDataset, measured: np.ndarray, split: Any, folds: int | None, seed: int
+) -> Split | list[Split]:
+    """As given; a random one is of the graphs with a target."""
+    if isinstance(split, str) and split == "random":
+        ids = np.flatnonzero(measured)
+        if folds is None:
+            return _of_ids(random_split(len(ids), seed, what="graphs"), ids)
+        return [_of_ids(fold, ids) for fold in random_folds(len(ids), folds, seed, what="graphs")]
+    if folds is not None:
+        raise PlanegraphError(f"task {name}: folds={folds} are drawn at random; leave folds out, or the split")
+    if isinstance(split, str) and split.startswith(_COLUMN):
+        return _column_split(name, dataset, split.removeprefix(_COLUMN))
+    if isinstance(split, Mapping):
+        return _with_usual_names(split)
+    if isinstance(split, Sequence) and not isinstance(split, str) and all(isinstance(fold, Mapping) for fold in split):
+        return [_with_usual_names(fold) for fold in split]
+    raise PlanegraphError(
+        f"task {name}: split is 'random', 'column:NAME', the ids or masks of train, val and test by name, or a list of such splits; "
+        f"found {split!r}"
+    )
+
+
+def _of_ids(split: Split, ids: np.ndarray) -> dict[str, np.ndarray]:
+    return {part: ids[places] for part, places in split.items()}
+
+
+def _with_usual_names(split: Split) -> dict[str, Any]:
+    """``valid`` and ``validation`` are val."""
+    return {PART_OF_WORD.get(part, part): ids for part, ids in split.items()}
+
+
+def _column_split(name: str, dataset: PackedDataset, column: str) -> dict[str, np.ndarray]:
+    """By an array with 0 (train), 1 (val) or 2 (test) for each graph."""
+    if column not in dataset.attrs:
+        there = ", ".join(dataset.attrs) or "none"
+        raise PlanegraphError(f"task {name}: the dataset has no column {column!r} to split by; its columns are {there}")
+    numbers = np.asarray(dataset.attrs[column])
+    numbers = numbers[:, 0] if numbers.shape[1:] == (1,) else numbers
+    bad = ~np.isin(numbers, range(len(PARTS)))
+    if numbers.ndim != 1 or bad.any():
+        found = f"shape {numbers.shape}" if numbers.ndim != 1 else f"{numbers[bad][0]} at graph {int(np.argmax(bad))}"
+        raise PlanegraphError(
+            f"task {name}: column {column!r} must hold 0 (train), 1 (val) or 2 (test) for each graph; found {found}"
+        )
+    return by_number(numbers)
+
+
+def _nonplanar(dataset: PackedDataset) -> str:
+    count = len(dataset.nonplanar)
+    return f"{count} of {len(dataset)} graphs are not planar: their rigid components are read as sets" if count else ""
