@@ -8,7 +8,7 @@ BUILD ?= build
 comma := ,
 PYTEST_ARGS ?= -n $(JOBS)
 
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 # cmake and ninja come with the virtual environment
 export PATH := $(abspath $(BIN)):$(PATH)
