@@ -1,4 +1,4 @@
-"""What `mkdocs.yml` cannot say: the README is the first page, links lead out of docs/ to the repository, docstrings use Sphinx's roles."""
+"""What `mkdocs.yml` cannot say: pages from the root of the repository, links to its other files, Sphinx's markup in docstrings."""
 
 from __future__ import annotations
 
@@ -10,17 +10,21 @@ import griffe
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
+FROM_ROOT = ("README.md", "CONTRIBUTING.md")
 
 
 def on_files(files: Any, config: Any) -> Any:
-    """The README of the repository becomes ``index.html``; its links are seen from docs/."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    text = re.sub(r"\]\((?!https?:|#)([^)]+)\)", lambda link: f"]({_from_docs(link[1])})", text)
-    files.append(File.generated(config, "README.md", content=text))
+    """Pages from the root: the README becomes ``index.html``. Their links are rewritten as seen from docs/."""
+    for name in FROM_ROOT:
+        text = (ROOT / name).read_text(encoding="utf-8")
+        text = re.sub(r"\]\((?!https?:|#)([^)]+)\)", lambda link: f"]({_from_docs(link[1])})", text)
+        files.append(File.generated(config, name, content=text))
     return files
 
 
 def _from_docs(path: str) -> str:
+    if path in FROM_ROOT:
+        return path
     return path.removeprefix("docs/") if path.startswith("docs/") else f"../{path}"
 
 
