@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from planegraph.data import PlanarBatch
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.tasks import Task
 from planegraph.train import RunSettings
 from planegraph.train.batches import Batches
@@ -35,11 +35,11 @@ class Epoch:
 
 
 class Epochs:
-    """Each call is the next epoch of one run with one lane."""
+    """Each call is the next epoch of one run with one trial."""
 
     def __init__(self, task: Task, settings: RunSettings) -> None:
-        lanes = lanes_of(task, settings.train)[:1]
-        self.group = Group(task, settings, lanes, torch.device("cpu"), World())
+        trials = trials_of(task, settings.train)[:1]
+        self.group = Group(task, settings, trials, torch.device("cpu"), World())
         self.group.batches = self.batches = _Timed(self.group.batches)
         self.epoch, self.wish = 0, StopWish()
 

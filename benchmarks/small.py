@@ -62,9 +62,9 @@ class SmallSet:
         scaled = (self.target - self.target.mean()) / self.target.std()
         return Task(self.name, self.dataset.with_y(scaled[:, None].astype(np.float32)), folds=folds, **features, loss="mse")
 
-    def error(self, lane: dict[str, Any], part: str) -> float:
-        """Of one lane of a result, on its part val or test."""
-        return 1 - lane[part] if self.classes else float(self.target.std()) * math.sqrt(lane[f"{part}_loss"])
+    def error(self, trial: dict[str, Any], part: str) -> float:
+        """Of one trial of a result, on its part val or test."""
+        return 1 - trial[part] if self.classes else float(self.target.std()) * math.sqrt(trial[f"{part}_loss"])
 
 
 def measured(data: SmallSet, splits: list[str], overrides: list[str]) -> list[dict[str, Any]]:
@@ -73,11 +73,11 @@ def measured(data: SmallSet, splits: list[str], overrides: list[str]) -> list[di
     with tempfile.TemporaryDirectory() as folder:
         begin = time.perf_counter()
         result = train(data.task(splits), settings, folder, device="cpu")
-        seconds = (time.perf_counter() - begin) / len(result["lanes"])
+        seconds = (time.perf_counter() - begin) / len(result["trials"])
     return [
-        {"set": data.name, "split": splits[lane["fold"]], "seed": lane["seed"], "epoch": lane["best_epoch"], "seconds": seconds}
-        | {part: data.error(lane, part) for part in ("val", "test")}
-        for lane in result["lanes"]
+        {"set": data.name, "split": splits[trial["fold"]], "seed": trial["seed"], "epoch": trial["best_epoch"], "seconds": seconds}
+        | {part: data.error(trial, part) for part in ("val", "test")}
+        for trial in result["trials"]
     ]
 
 

@@ -25,7 +25,7 @@ import torch
 
 from planegraph.nn import PlanEConfig
 from planegraph.runs.settings import RunSettings
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.train.distributed import World
 from planegraph.train.group import Group
 from planegraph.train.loop import end_epoch, train_epoch
@@ -71,7 +71,7 @@ def measure(row: dict[str, Any], epochs: int, profiled: int, precision: str) -> 
     settings = settings_of(row)
     torch.set_float32_matmul_precision(precision)
     task = task_of(settings)
-    group = Group(task, settings, lanes_of(task, settings.train), torch.device("cuda"), World())
+    group = Group(task, settings, trials_of(task, settings.train), torch.device("cuda"), World())
     wish, found = StopWish(), []
     for epoch in range(epochs + 1):
         torch.cuda.synchronize()
@@ -86,7 +86,7 @@ def measure(row: dict[str, Any], epochs: int, profiled: int, precision: str) -> 
         "first epoch": found[0],
         "steps": group.batches.steps,
         "captures": len(group.runner.steps),
-        "parameters": sum(p.numel() for p in group.model.parameters()) // len(group.lanes),
+        "parameters": sum(p.numel() for p in group.model.parameters()) // len(group.trials),
         "memory": torch.cuda.max_memory_allocated() / 2**30,
     }
     if profiled:

@@ -249,11 +249,11 @@ def verdict(results: dict[str, Record]) -> tuple[str, bool]:
     lines = [f"{'model':12}{'test accuracy':>20}{'validation':>20}{'folds all right':>18}{'seconds':>10}"]
     for name, r in results.items():
         parts = [f"{100 * r[part]['mean']:.1f} ± {100 * r[part]['std']:.1f} %" for part in ("test", "val")]
-        right = f"{sum(lane['test'] == 1 for lane in r['lanes'])} of {len(r['lanes'])}"
+        right = f"{sum(trial['test'] == 1 for trial in r['trials'])} of {len(r['trials'])}"
         lines.append(f"{name:12}{parts[0]:>20}{parts[1]:>20}{right:>18}{r['seconds']:>10.0f}")
-    wrong = [lane for lane in results["BasePlanE"]["lanes"] if lane["test"] != 1]
+    wrong = [trial for trial in results["BasePlanE"]["trials"] if trial["test"] != 1]
     if wrong:
-        folds = ", ".join(f"fold {lane['fold']}: {100 * lane['test']:.1f} %" for lane in wrong)
+        folds = ", ".join(f"fold {trial['fold']}: {100 * trial['test']:.1f} %" for trial in wrong)
         lines.append(f"\nFAILED: BasePlanE must have all test graphs right; {folds}")
     else:
         lines.append("\nBasePlanE tells all nine graphs apart; message passing cannot: one in nine is chance.")

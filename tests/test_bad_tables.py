@@ -410,7 +410,7 @@ def test_what_a_finished_run_lost_is_said_or_written_again(run, capsys):
     assert train("table.csv", *again) == 0
     (run / "result.json").write_text("{}")
     assert train("table.csv", *again) == 2
-    assert "result.json is damaged: it has no lanes" in capsys.readouterr().err
+    assert "result.json is damaged: it has no trials" in capsys.readouterr().err
     (run / "checkpoint.safetensors").unlink()
     assert train("table.csv", *again) == 2
     assert "holds a finished run without its checkpoint.safetensors" in capsys.readouterr().err

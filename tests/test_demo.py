@@ -95,12 +95,12 @@ def test_settings_that_are_not_there(place, tmp_path, monkeypatch, capsys):
 
 def test_verdict():
     def result(*tests: float) -> dict:
-        lanes = [{"fold": k, "test": test} for k, test in enumerate(tests)]
+        trials = [{"fold": k, "test": test} for k, test in enumerate(tests)]
         return {
             "test": {"mean": sum(tests) / len(tests), "std": 0.0},
             "val": {"mean": 1.0, "std": 0.0},
             "seconds": 1.0,
-            "lanes": lanes,
+            "trials": trials,
         }
 
     demo = load("demo")

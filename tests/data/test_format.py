@@ -26,7 +26,7 @@ from planegraph.data import PackedDataset, PackedLoader, format
 from planegraph.data.format import manifest_path
 from planegraph.data.tables import NAMES
 from planegraph.datasets.packing import concatenate
-from planegraph.io import temporary
+from planegraph.io import atomic
 from planegraph.io.atomic import replace_files
 
 
@@ -541,7 +541,7 @@ def test_a_full_disk_leaves_the_old_file(saved: Path, monkeypatch: pytest.Monkey
     before = {p.name: p.read_bytes() for p in saved.parent.iterdir()}
     size = saved.stat().st_size
     room = [{"header": 100, "middle": size // 2, "seal": size - 1, "manifest": size + 100}[where]]
-    monkeypatch.setattr(temporary, "open", lambda path, mode: FullDisk(open(path, mode), room), raising=False)  # noqa: SIM115
+    monkeypatch.setattr(atomic, "open", lambda path, mode: FullDisk(open(path, mode), room), raising=False)  # noqa: SIM115
     with pytest.raises(OSError, match="No space left"):
         dataset().save(saved)
     assert {p.name: p.read_bytes() for p in saved.parent.iterdir()} == before

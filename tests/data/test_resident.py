@@ -30,7 +30,7 @@ INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1" and resident.triton_coll
 
 
 def on_device(ids: list[list[int]], width: int, kept: ResidentDataset) -> torch.Tensor:
-    return torch.tensor([[*lane, *[-1] * (width - len(lane))] for lane in ids], dtype=torch.int64, device=kept.device)
+    return torch.tensor([[*trial, *[-1] * (width - len(trial))] for trial in ids], dtype=torch.int64, device=kept.device)
 
 
 def assert_same(found: PlanarBatch, expected: PlanarBatch) -> None:
@@ -45,17 +45,17 @@ def assert_same(found: PlanarBatch, expected: PlanarBatch) -> None:
     assert found.fingerprint == expected.fingerprint
 
 
-def check(ds, kept: ResidentDataset, lanes: list[list[int]], rng: random.Random) -> None:
-    """Some lanes as a stack, and the first one alone, padded to a capacity with random room."""
+def check(ds, kept: ResidentDataset, trials: list[list[int]], rng: random.Random) -> None:
+    """Some trials as a stack, and the first one alone, padded to a capacity with random room."""
     collator = Collator(ds)
-    capacity = roomy(ds.tables, lanes[0], rng)
-    for ids in lanes:
+    capacity = roomy(ds.tables, trials[0], rng)
+    for ids in trials:
         assert kept.sizes(ids) == collator(ids).layout
         capacity = capacity.maximum(roomy(ds.tables, ids, rng))
-    expected = [collator(ids, capacity) for ids in lanes]
-    width = rng.randrange(max(map(len, lanes)), capacity.graphs + 1)
-    assert_same(kept.collate(on_device(lanes, width, kept), capacity), PlanarBatch.stack(expected))
-    assert_same(kept.collate(on_device(lanes[:1], width, kept)[0], capacity), expected[0])
+    expected = [collator(ids, capacity) for ids in trials]
+    width = rng.randrange(max(map(len, trials)), capacity.graphs + 1)
+    assert_same(kept.collate(on_device(trials, width, kept), capacity), PlanarBatch.stack(expected))
+    assert_same(kept.collate(on_device(trials[:1], width, kept)[0], capacity), expected[0])
 
 
 def nasty() -> list[Plain]:
@@ -64,8 +64,8 @@ def nasty() -> list[Plain]:
     return [*made, Plain.of(0, []), Plain.of(1, []), Plain.of(5, []), Plain.of(6, [(0, 1), (3, 4), (4, 5)])]
 
 
-def choose(count: int, rng: random.Random, lanes: int = 3, most: int = 12) -> list[list[int]]:
-    return [[rng.randrange(count) for _ in range(rng.randrange(most))] for _ in range(lanes)]
+def choose(count: int, rng: random.Random, trials: int = 3, most: int = 12) -> list[list[int]]:
+    return [[rng.randrange(count) for _ in range(rng.randrange(most))] for _ in range(trials)]
 
 
 # ---- the sections -----------------------------------------------------------------------------------------------------------
@@ -131,9 +131,9 @@ def test_zinc(data_root):
     kept, collator, capacity = ResidentDataset(ds, "cpu"), Collator(ds), Capacity.of(ds.tables, 64)
     rng = np.random.default_rng(0)
     for _ in range(100):
-        lanes = [rng.choice(500, size, replace=False).tolist() for size in rng.integers(1, 65, 2)]
-        found = kept.collate(on_device(lanes, 64, kept), capacity)
-        assert_same(found, PlanarBatch.stack([collator(ids, capacity) for ids in lanes]))
+        trials = [rng.choice(500, size, replace=False).tolist() for size in rng.integers(1, 65, 2)]
+        found = kept.collate(on_device(trials, 64, kept), capacity)
+        assert_same(found, PlanarBatch.stack([collator(ids, capacity) for ids in trials]))
 
 
 @pytest.mark.skipif(not INTERPRETED, reason="needs Triton, with TRITON_INTERPRET=1")

@@ -18,7 +18,7 @@ from planegraph.data.device.resident import ResidentDataset  # noqa: E402
 from planegraph.data.layout import SECTION_NAMES  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-WIDTH, LANES = 12, 3
+WIDTH, TRIALS = 12, 3
 
 
 def dataset(rows_per_edge: int) -> PackedDataset:
@@ -37,12 +37,12 @@ def dataset(rows_per_edge: int) -> PackedDataset:
 
 
 def choose(ds: PackedDataset, rng: np.random.Generator) -> list[np.ndarray]:
-    return [rng.integers(0, len(ds), rng.integers(1, WIDTH + 1)) for _ in range(LANES)]
+    return [rng.integers(0, len(ds), rng.integers(1, WIDTH + 1)) for _ in range(TRIALS)]
 
 
 def capacity_for(ds: PackedDataset, steps: list[list[np.ndarray]]) -> Capacity:
     capacity, collator = Capacity.of(ds.tables, WIDTH), Collator(ds)
-    for ids in (ids for lanes in steps for ids in lanes):
+    for ids in (ids for trials in steps for ids in trials):
         try:
             collator(ids, capacity)
         except DoesNotFitError as error:
@@ -50,13 +50,13 @@ def capacity_for(ds: PackedDataset, steps: list[list[np.ndarray]]) -> Capacity:
     return capacity
 
 
-def on_device(lanes: list[np.ndarray]) -> torch.Tensor:
-    return torch.tensor([[*ids, *[-1] * (WIDTH - len(ids))] for ids in lanes], device="cuda")
+def on_device(trials: list[np.ndarray]) -> torch.Tensor:
+    return torch.tensor([[*ids, *[-1] * (WIDTH - len(ids))] for ids in trials], device="cuda")
 
 
-def assert_same(found: PlanarBatch, ds: PackedDataset, lanes: list[np.ndarray], capacity: Capacity) -> None:
+def assert_same(found: PlanarBatch, ds: PackedDataset, trials: list[np.ndarray], capacity: Capacity) -> None:
     collator = Collator(ds)
-    expected = PlanarBatch.stack([collator(ids, capacity) for ids in lanes])
+    expected = PlanarBatch.stack([collator(ids, capacity) for ids in trials])
     assert found.layout == expected.layout
     for name in SECTION_NAMES:
         assert torch.equal(getattr(found, name).cpu(), getattr(expected, name)), name
@@ -76,8 +76,8 @@ def test_same_as_the_core(rows_per_edge, kernel):
         pytest.skip("no Triton")
     steps = [choose(ds, rng) for _ in range(40)]
     capacity = capacity_for(ds, steps)
-    for lanes in steps:
-        assert_same(kept.collate(on_device(lanes), capacity), ds, lanes, capacity)
+    for trials in steps:
+        assert_same(kept.collate(on_device(trials), capacity), ds, trials, capacity)
 
 
 def test_captured():
@@ -95,7 +95,7 @@ def test_captured():
     graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph):
         batch = kept.collate(ids, capacity)
-    for lanes in steps:
-        ids.copy_(on_device(lanes))
+    for trials in steps:
+        ids.copy_(on_device(trials))
         graph.replay()
-        assert_same(batch, ds, lanes, capacity)
+        assert_same(batch, ds, trials, capacity)

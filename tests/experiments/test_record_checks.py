@@ -24,15 +24,15 @@ RELEASED = Path(__file__).parents[2] / "records"
 
 
 def better_test(result):
-    for lane in result["lanes"]:
-        lane["test"] *= 0.5
+    for trial in result["trials"]:
+        trial["test"] *= 0.5
     result["test"]["mean"] *= 0.5
     result["test"]["std"] *= 0.5
 
 
 def other_best_epoch(result):
-    lane = result["lanes"][0]
-    lane["best_epoch"] = 1 if lane["best_epoch"] != 1 else 2
+    trial = result["trials"][0]
+    trial["best_epoch"] = 1 if trial["best_epoch"] != 1 else 2
 
 
 def faster(folder: Path) -> None:
@@ -40,18 +40,18 @@ def faster(folder: Path) -> None:
         edit_json(folder / name, lambda values: values.update(seconds=values["seconds"] / 100))
 
 
-def lane_twice(result):
-    result["lanes"][1] = dict(result["lanes"][0])
+def trial_twice(result):
+    result["trials"][1] = dict(result["trials"][0])
 
 
 TAMPERED = {
-    "the mean": ("result.json", lambda r: r["test"].update(mean=0.9 * r["test"]["mean"]), "its lanes give"),
-    "the deviation": ("result.json", lambda r: r["val"].update(std=0.0), "its lanes give"),
+    "the mean": ("result.json", lambda r: r["test"].update(mean=0.9 * r["test"]["mean"]), "its trials give"),
+    "the deviation": ("result.json", lambda r: r["val"].update(std=0.0), "its trials give"),
     "all test figures": ("result.json", better_test, "predictions.csv: seed0: they give"),
-    "a validation figure": ("result.json", lambda r: r["lanes"][0].update(val=0.001), "val is 0.001, but"),
+    "a validation figure": ("result.json", lambda r: r["trials"][0].update(val=0.001), "val is 0.001, but"),
     "the best epoch": ("result.json", other_best_epoch, "result.json: seed 0, fold None: "),
-    "a lane twice": ("result.json", lane_twice, "a lane is there twice"),
-    "a lane left out": ("result.json", lambda r: r["lanes"].pop(), "its lanes are not 2 seeds times 1 folds"),
+    "a trial twice": ("result.json", trial_twice, "a trial is there twice"),
+    "a trial left out": ("result.json", lambda r: r["trials"].pop(), "its trials are not 2 seeds times 1 folds"),
     "another model": ("result.json", lambda r: r.update(model_class="GIN"), "model_class is not that of settings.yaml"),
     "another task": (
         "result.json",
@@ -99,7 +99,7 @@ TAMPERED = {
     ),
     "parameters below 0": ("record.json", lambda r: r.update(parameters=-5), "parameters must be a whole number above 0; found -5"),
     "parameters that are true": ("record.json", lambda r: r.update(parameters=True), "parameters must be a whole number above 0"),
-    "the number of lanes": ("record.json", lambda r: r.update(lanes=10), "lanes must be 2"),
+    "the number of trials": ("record.json", lambda r: r.update(trials=10), "trials must be 2"),
     "the name": ("record.json", lambda r: r.update(name="other"), "is about 'other'"),
     "the time": ("record.json", lambda r: r.update(seconds=r["seconds"] + 1), "seconds are not those of result.json"),
 }
@@ -125,9 +125,9 @@ def with_tests(folder: Path, change) -> Path:
     """The record with other test figures, and their mean and deviation."""
 
     def all_of_it(result):
-        for lane in result["lanes"]:
-            lane["test"] = change(lane["test"])
-        values = np.array([lane["test"] for lane in result["lanes"]])
+        for trial in result["trials"]:
+            trial["test"] = change(trial["test"])
+        values = np.array([trial["test"] for trial in result["trials"]])
         result["test"] = {"mean": values.mean(), "std": values.std(ddof=1) if len(values) > 1 else 0.0}
 
     edit_json(folder / "result.json", all_of_it)
@@ -199,7 +199,7 @@ LINES = {
         "a number is not finite",
     ),
     "predictions left out": ("predictions.csv", lambda lines: lines[:5], "they give"),
-    "a lane of the predictions": (
+    "a trial of the predictions": (
         "predictions.csv",
         lambda lines: [lines[0].replace("seed1", "seed7"), *lines[1:]],
         "its columns are not",
@@ -218,8 +218,8 @@ def test_tampering_with_tables(record, what):
 
 def test_a_better_epoch_in_the_log_is_noticed(record):
     found = read_record(record)
-    lane = found.result["lanes"][0]
-    other = next(r for r in found.log if r["seed"] == 0 and r["epoch"] != lane["best_epoch"])
+    trial = found.result["trials"][0]
+    other = next(r for r in found.log if r["seed"] == 0 and r["epoch"] != trial["best_epoch"])
 
     def change(lines):
         cells = lines[1 + found.log.index(other)].split(",")
@@ -315,12 +315,12 @@ def test_the_log_has_times(record):
 
 
 DAMAGED = {
-    "a lane without seed": ("result.json", lambda r: r["lanes"][0].pop("seed")),
+    "a trial without seed": ("result.json", lambda r: r["trials"][0].pop("seed")),
     "a mean that is a word": ("result.json", lambda r: r["test"].update(mean="small")),
-    "lanes that are a number": ("result.json", lambda r: r.update(lanes=3)),
+    "trials that are a number": ("result.json", lambda r: r.update(trials=3)),
     "no parameters": ("record.json", lambda r: r.pop("parameters")),
     "seconds of 400 digits": ("record.json", lambda r: r.update(seconds=10**400)),
-    "a figure of 400 digits": ("result.json", lambda r: r["lanes"][0].update(test=10**400)),
+    "a figure of 400 digits": ("result.json", lambda r: r["trials"][0].update(test=10**400)),
     "a machine that is a word": ("record.json", lambda r: r.update(machine="mine")),
 }
 

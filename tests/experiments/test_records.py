@@ -11,15 +11,14 @@ import pytest
 from train.tasks import regression, small
 
 from planegraph.cli import main
-from planegraph.data import format
 from planegraph.experiments import records
 from planegraph.experiments.records import (
     RecordError,
     checked_record,
     has_record,
-    lane_name,
     read_record,
     read_records,
+    trial_name,
     write_measure,
     write_record,
 )
@@ -27,6 +26,7 @@ from planegraph.io.atomic import replace_files
 from planegraph.io.checksums import read_json
 from planegraph.nn import BasePlanE
 from planegraph.report import page
+from planegraph.runs import settings
 from planegraph.runs.checkpoint import load_checkpoint
 from planegraph.runs.log import read_log
 from planegraph.train import load_settings, train
@@ -45,14 +45,14 @@ def test_round_trip(runs, tmp_path, kind):
     result = read_json(run / "result.json")
     assert found.result == result
     assert found.settings == load_settings(run / "settings.yaml")
-    assert len(found.log) == len(result["lanes"]) * found.settings.train.epochs
+    assert len(found.log) == len(result["trials"]) * found.settings.train.epochs
     logged = {(r["seed"], r["fold"], r["epoch"]): r["val"] for path in run.rglob("log.jsonl") for r in read_log(path)}
     for row in found.log:
         assert row["val"] == pytest.approx(logged[row["seed"], row["fold"], row["epoch"]], rel=1e-5)
-    assert list(found.predictions) == ["id", "true", *map(lane_name, result["lanes"])]
+    assert list(found.predictions) == ["id", "true", *map(trial_name, result["trials"])]
     assert found.facts["command"] == f"planegraph train {found.settings.task} --config {tmp_path.name}/small/settings.yaml"
     assert found.facts["kind"] == "train"
-    assert found.facts["lanes"] == len(result["lanes"])
+    assert found.facts["trials"] == len(result["trials"])
     assert found.facts["machine"]["device"] == "cpu"
     assert found.overrides == []  # no config of this name
     names = {path.name for path in folder.iterdir()}
@@ -107,7 +107,7 @@ def test_a_full_disk_leaves_the_earlier_record(runs, record, monkeypatch, fails)
         replace_files(files)
 
     monkeypatch.setattr(records, "replace_files", full)
-    monkeypatch.setattr(format, "replace_files", full)
+    monkeypatch.setattr(settings, "replace_files", full)
     monkeypatch.setattr(page, "replace_files", full)
     with pytest.raises(OSError, match="No space left"):
         write_record(runs["folds"], record.parent, "small")
@@ -220,9 +220,9 @@ DAMAGED_RUNS = [
     ("result.json", b"{}"),
     ("result.json", b"\xff"),
     ("result.json", b"[]"),
-    ("result.json", b'{"seconds": 1, "lanes": 5}'),
-    ("result.json", b'{"seconds": 1, "lanes": []}'),
-    ("result.json", b'{"seconds": 1, "lanes": [{"seed": 0}]}'),
+    ("result.json", b'{"seconds": 1, "trials": 5}'),
+    ("result.json", b'{"seconds": 1, "trials": []}'),
+    ("result.json", b'{"seconds": 1, "trials": [{"seed": 0}]}'),
     ("settings.yaml", b"task: [\n"),
     ("settings.yaml", b"task: counting\nepochs: 3\n"),
     ("log.jsonl", b"5\n5\n"),
@@ -337,8 +337,8 @@ def test_a_run_of_an_earlier_model_gives_no_record(runs, tmp_path):
         write_record(run, tmp_path / "records", "small")
 
 
-def test_lane_names():
-    assert [lane_name({"seed": 3, "fold": f}) for f in (None, 0)] == ["seed3", "seed3-fold0"]
+def test_trial_names():
+    assert [trial_name({"seed": 3, "fold": f}) for f in (None, 0)] == ["seed3", "seed3-fold0"]
 
 
 # ---- seeds that were trained apart ---------------------------------------------------------------------------------------------------
@@ -363,7 +363,7 @@ def test_seeds_apart_are_one_record(apart, tmp_path):
     found = read_record(write_record([kept, first], tmp_path, "joined"))
     found.check()
     assert found.settings == wanted.settings
-    assert [lane["seed"] for lane in found.result["lanes"]] == [0, 1, 2]
+    assert [trial["seed"] for trial in found.result["trials"]] == [0, 1, 2]
     assert found.result["test"]["mean"] == pytest.approx(wanted.result["test"]["mean"], rel=1e-4)
     assert found.result["test"]["std"] == pytest.approx(wanted.result["test"]["std"], rel=1e-2)
     assert list(found.predictions) == list(wanted.predictions)
@@ -393,6 +393,6 @@ def test_seeds_apart_on_the_command_line(apart, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     first, others, _ = apart
     assert main(["reproduce", "--from-run", str(first), str(others), "--name", "zinc12k-gin", "--out", "results.md"]) == 0
-    assert read_record(tmp_path / "records" / "zinc12k-gin").facts["lanes"] == 3
+    assert read_record(tmp_path / "records" / "zinc12k-gin").facts["trials"] == 3
     assert main(["reproduce", "--from-run", str(first), str(first), "--name", "zinc12k-gin", "--out", "results.md"]) == 2
     assert "each once" in capsys.readouterr().err

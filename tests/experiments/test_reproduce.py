@@ -44,7 +44,7 @@ def arguments(only: str, epochs: int) -> list[str]:
 def figures(folder: Path):
     found = read_record(folder)
     found.check()
-    return found.result["lanes"], [{k: v for k, v in row.items() if k != "seconds"} for row in found.log]
+    return found.result["trials"], [{k: v for k, v in row.items() if k != "seconds"} for row in found.log]
 
 
 def test_a_row(tmp_path, capsys):
@@ -54,7 +54,7 @@ def test_a_row(tmp_path, capsys):
     assert "settings differ from configs/p3r-baseplane.yaml" in out
     record = read_record("records/p3r-baseplane")
     record.check()
-    assert record.facts["lanes"] == 10
+    assert record.facts["trials"] == 10
     assert "train.epochs=3" in record.overrides
     assert record.facts["command"] == "planegraph train p3r --config records/p3r-baseplane/settings.yaml"
     assert len(record.facts["sessions"]) == 1
@@ -247,7 +247,7 @@ def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
         record = read_record(tmp_path / "records" / name)
         record.check()
         assert record.settings == config(name)
-        assert record.facts["lanes"] == 2
+        assert record.facts["trials"] == 2
         assert (tmp_path / "records" / name / "report.html").exists()
     assert read_record(tmp_path / "records" / "qm9-odd").result["together"] == 2
     for several_targets in ("[large,odd]", "each"):

@@ -18,12 +18,12 @@ from planegraph.experiments.verdicts import judge, judge_order, out_of_order
 from .edits import of_earlier_model
 
 
-def made(mean: float, lanes: int = 10, name: str = "zinc12k-edges-baseplane", device: str = "cpu", overrides=(), seconds=60.0):
+def made(mean: float, trials: int = 10, name: str = "zinc12k-edges-baseplane", device: str = "cpu", overrides=(), seconds=60.0):
     """A record in memory with this test figure."""
     settings = load_config(name).with_overrides(overrides)
-    result = {"metric": "mae", "test": {"mean": mean, "std": 0.001}, "lanes": [{}] * lanes}
+    result = {"metric": "mae", "test": {"mean": mean, "std": 0.001}, "trials": [{}] * trials}
     tested = next(table.tested for table in TABLES if name in config_names_of(table.name))
-    predictions = {column: [0.0] * tested for column in ("id", "true", *(f"seed{k}" for k in range(lanes)))}
+    predictions = {column: [0.0] * tested for column in ("id", "true", *(f"seed{k}" for k in range(trials)))}
     return Record(Path(name), {"name": name, "machine": {"device": device}, "seconds": seconds}, result, settings, (), predictions)
 
 
@@ -57,14 +57,14 @@ def test_exact_bars():
 
 def test_what_does_not_count():
     assert judge(LOWER, ROW, None, "no time").text == "not run: no time"
-    few = judge(LOWER, ROW, made(0.065, lanes=3))
+    few = judge(LOWER, ROW, made(0.065, trials=3))
     assert (few.kind, few.text) == ("reached by fewer seeds", "reached, but 3 of 10 seeds or folds")
-    few = judge(LOWER, ROW, made(0.075, lanes=3, overrides=["train.seeds=3"]))
+    few = judge(LOWER, ROW, made(0.075, trials=3, overrides=["train.seeds=3"]))
     assert (few.kind, few.text) == ("missed", "missed by 0.005 (7.1%), but 3 of 10 seeds or folds")
     full = table("zincfull")
-    few = judge(full, full.rows[0], made(0.03, lanes=2, name="zincfull-baseplane", overrides=["train.seeds=2"]))
+    few = judge(full, full.rows[0], made(0.03, trials=2, name="zincfull-baseplane", overrides=["train.seeds=2"]))
     assert (few.kind, few.text) == ("missed", "missed by 0.005 (20.0%), but 2 of 10 seeds or folds")
-    more = judge(LOWER, ROW, made(0.065, lanes=20, overrides=["train.seeds=20"]))
+    more = judge(LOWER, ROW, made(0.065, trials=20, overrides=["train.seeds=20"]))
     assert more.kind == "other settings"
     other = judge(LOWER, ROW, made(0.065, overrides=["train.epochs=3"]))
     assert other.kind == "other settings"
@@ -86,7 +86,7 @@ def test_times_count_on_their_device_only():
 def test_a_time_of_fewer_seeds_is_none():
     times = table("time")
     ten = times.rows[1]
-    few = {"lanes": 3, "name": ten.name, "overrides": ["train.seeds=3"], "seconds": 500.0}
+    few = {"trials": 3, "name": ten.name, "overrides": ["train.seeds=3"], "seconds": 500.0}
     found = judge(times, ten, made(0.08, device="NVIDIA H200", **few))
     assert (found.kind, found.text) == ("incomplete", "reached, but 3 of 10 seeds or folds")
     assert judge(times, ten, made(0.08, device="NVIDIA H200", **few | {"seconds": 1000.0})).kind == "missed"
@@ -105,7 +105,7 @@ def test_other_graphs_and_units_are_not_judged():
     twice = replace(good, result=good.result | {"scale": 2.0})
     assert judge(zinc, row, twice).text == "not judged: errors are divided by 2.0, not 1"
     qm9 = table("qm9")
-    energy = made(0.8, lanes=5, name="qm9-U0")
+    energy = made(0.8, trials=5, name="qm9-U0")
     assert judge(qm9, qm9.rows[7], energy).text == "not judged: errors are divided by 1.0, not 0.00416549"
     energy.result["scale"] = 0.004165489
     assert judge(qm9, qm9.rows[7], energy).kind == "reached"
@@ -176,7 +176,7 @@ def test_the_order_is_a_bar_of_its_own(means, kind, text, line):
     assert line in shown
 
 
-@pytest.mark.parametrize("change", [{"overrides": ["train.epochs=3"]}, {"lanes": 1, "overrides": ["train.seeds=1"]}])
+@pytest.mark.parametrize("change", [{"overrides": ["train.epochs=3"]}, {"trials": 1, "overrides": ["train.seeds=1"]}])
 def test_an_order_of_what_does_not_count_is_not_reached(change):
     rows = table("ablation").rows
     for factor in (1, 1.2):  # their bars are reached or missed

@@ -180,7 +180,7 @@ def test_figures_are_in_the_units_of_the_table(run):
     predicted = predictor([smiles[i] for i in test]).mean[:, 0]
     true = np.array([logp(smiles[i]) for i in test])
     assert result["ensemble"]["test"]["logp"]["rmse"] == pytest.approx(np.sqrt(((predicted - true) ** 2).mean()), rel=1e-4)
-    assert set(result["lanes"][0]["figures"]["val"]) == {"logp", "length"}
+    assert set(result["trials"][0]["figures"]["val"]) == {"logp", "length"}
 
 
 def test_one_model_says_the_same_as_its_ensemble(table, tmp_path):
@@ -188,7 +188,7 @@ def test_one_model_says_the_same_as_its_ensemble(table, tmp_path):
     found = read_molecule_task(table, MoleculeOptions(targets=("logp", "length"), descriptors=False))
     result = train_molecules(found, molecule_settings(found, {}, 1, QUICK), tmp_path, device="cpu")
     for part in ("val", "test"):
-        for target, figures in result["lanes"][0]["figures"][part].items():
+        for target, figures in result["trials"][0]["figures"][part].items():
             assert result["ensemble"][part][target] == pytest.approx(
                 figures, rel=1e-5, abs=1e-6
             )  # R² near 0 is a difference of floats
@@ -201,7 +201,7 @@ def test_a_finished_run_is_kept_and_the_same_command_continues(run, table):
     assert again["ensemble"] == result["ensemble"]
     assert (out / "result.json").stat().st_mtime_ns >= before
     longer = settings.with_overrides(["train.epochs=6"])
-    assert len(train_molecules(found, longer, out.with_name("longer"), device="cpu")["lanes"]) == 2
+    assert len(train_molecules(found, longer, out.with_name("longer"), device="cpu")["trials"]) == 2
 
 
 def test_embeddings_of_what_training_never_saw_are_zero(run):

@@ -36,10 +36,10 @@ def make_run(
         "train": {"epochs": epochs, "seeds": seeds},
     }
     (folder / "settings.yaml").write_text(yaml.safe_dump(settings))
-    lanes = [(seed, fold) for seed in range(seeds) for fold in (range(folds) if folds else [None])]
+    trials = [(seed, fold) for seed in range(seeds) for fold in (range(folds) if folds else [None])]
     records = []
     for epoch in range(1, epochs + 1):
-        for seed, fold in lanes:
+        for seed, fold in trials:
             loss = 0.5**epoch * (1 + seed)
             val = 0.9 - 0.8 * abs(epoch - (epochs - 2)) / epochs
             best = max(1, min(epoch, epochs - 2))
@@ -47,7 +47,7 @@ def make_run(
             records[-1] |= {"best": 0.9, "best_epoch": best, "seconds": 0.5 * epoch}
     (folder / "log.jsonl").write_text("".join(json.dumps(r) + "\n" for r in records))
     results = []
-    for k, (seed, fold) in enumerate(lanes):
+    for k, (seed, fold) in enumerate(trials):
         name = f"seed{seed}" + ("" if fold is None else f"-fold{fold}")
         results.append({"seed": seed, "fold": fold, "best_epoch": epochs - 2, "val": 0.9, "test": 0.8 + 0.01 * k})
         results[-1] |= {"val_loss": 0.1, "test_loss": 0.2}
@@ -57,7 +57,7 @@ def make_run(
     figures = [r["test"] for r in results]
     mean = {"mean": float(np.mean(figures)), "std": float(np.std(figures, ddof=1)) if len(figures) > 1 else 0.0}
     result = {"task": "made up", "metric": metric, "model_class": model, "test": mean, "val": {"mean": 0.9, "std": 0.0}}
-    result |= {"seconds": 3.0, "device": "cpu", "torch": "2.6.0", "notes": "", "lanes": results} | more
+    result |= {"seconds": 3.0, "device": "cpu", "torch": "2.6.0", "notes": "", "trials": results} | more
     if finished:
         (folder / "result.json").write_text(json.dumps(result))
     return folder

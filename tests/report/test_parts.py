@@ -102,10 +102,10 @@ def test_whatever_the_text_the_markup_is_well_formed(content, attribute):
     assert join("a<", Markup("<br/>")) == "a&lt;<br/>"
 
 
-def test_the_mean_is_of_the_lanes_that_are_furthest():
+def test_the_mean_is_of_the_trials_that_are_furthest():
     x = np.arange(1.0, 5.0)
-    lanes = [(x, np.array([4.0, 3, 2, 1])), (x[[0, 1, 3]], np.array([2.0, 1, 3])), (x[:2], np.array([100.0, 100]))]
-    epochs, mean = mean_curve(lanes)
+    trials = [(x, np.array([4.0, 3, 2, 1])), (x[[0, 1, 3]], np.array([2.0, 1, 3])), (x[:2], np.array([100.0, 100]))]
+    epochs, mean = mean_curve(trials)
     assert epochs.tolist() == [1, 2, 4]
     assert mean.tolist() == [3, 2, 2]
     assert len(mean_curve([])[0]) == 0

@@ -34,7 +34,7 @@ def test_the_page_of_a_regression(tmp_path):
     root = parse(path)
     text = words(root)
     assert "0.8050 ± 0.0071" in text
-    assert "mean ± standard deviation of 2 lanes" in text
+    assert "mean ± standard deviation of 2 trials" in text
     assert "scaled <by> 0.1 & more" in text
     assert "seed 1" in text
     assert "train.epochs" in text
@@ -58,7 +58,7 @@ def test_curves(tmp_path):
     root = parse(write_report(make_run(tmp_path / "run", epochs=40, metric="accuracy")))
     loss = figure(root, "training loss")
     curves = [points(path) for path in loss.iter(f"{SVG}path")]
-    assert [len(c) for c in curves] == [40, 40, 40]  # two lanes and their mean
+    assert [len(c) for c in curves] == [40, 40, 40]  # two trials and their mean
     assert np.abs(np.diff(curves[0][:, 1], n=2)).max() < 0.25
     assert loss.findall(f"{SVG}path")[-1].get("class") == "mean"
     val = figure(root, "validation accuracy")
@@ -90,7 +90,7 @@ def test_an_unfinished_run(tmp_path):
     root = parse(write_report(run))
     text = words(root)
     assert "This run is not finished: there is no result yet." in text
-    assert "So far 13 epochs of 3 lanes, of 6 planned for each; 7.0 s of training." in text
+    assert "So far 13 epochs of 3 trials, of 6 planned for each; 7.0 s of training." in text
     assert "seed0-fold2" in text
     assert_inside(figure(root, "validation metric"))
 
@@ -141,8 +141,8 @@ def test_roc(tmp_path):
 def test_several_targets(tmp_path):
     run = make_run(tmp_path / "run", tests=regression_tests(targets=3))
     result = json.loads((run / "result.json").read_text())
-    for k, lane in enumerate(result["lanes"]):
-        lane["test_by_target"] = [1.0, 2.0, 3.0 + 2 * k]
+    for k, trial in enumerate(result["trials"]):
+        trial["test_by_target"] = [1.0, 2.0, 3.0 + 2 * k]
     (run / "result.json").write_text(json.dumps(result))
     root = parse(write_report(run))
     assert sum(svg.find(f"{SVG}title").text.startswith("predicted") for svg in root.iter(f"{SVG}svg")) == 3

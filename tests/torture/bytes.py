@@ -227,8 +227,8 @@ def _resumed(rng: random.Random, folder: Path, root: Path) -> str | None:
             train(regression(), settings, run, resume=True, device="cpu", report=False)
     except PlanegraphError as error:
         return damage.unnamed(str(error), or_checkpoint=True)
-    (tensors, facts, _, lanes), (others, other_facts, _, other_lanes) = outcome(run), outcome(root / "whole")
-    wrong = [what for what, a, b in (("facts", facts, other_facts), ("lanes", lanes, other_lanes)) if a != b]
+    (tensors, facts, _, trials), (others, other_facts, _, other_trials) = outcome(run), outcome(root / "whole")
+    wrong = [what for what, a, b in (("facts", facts, other_facts), ("trials", trials, other_trials)) if a != b]
     if "facts" in wrong and damage.took_checksum:  # of settings, which are read as they are then
         wrong.remove("facts")
     wrong += [key for key, value in others.items() if not torch.equal(value, tensors[key])]
@@ -321,8 +321,8 @@ def _table_resumed(rng: random.Random, folder: Path, root: Path) -> str | None:
         return f"{damage.name}: exit code {code}\n{err[-2000:]}"
     if code == 2:
         return damage.unnamed(err, or_checkpoint=True)
-    lanes = [json.loads((where / "result.json").read_text())["lanes"] for where in (run, root / "table")]
-    return None if lanes[0] == lanes[1] else f"{damage.name} was damaged, and figures are others"
+    trials = [json.loads((where / "result.json").read_text())["trials"] for where in (run, root / "table")]
+    return None if trials[0] == trials[1] else f"{damage.name} was damaged, and figures are others"
 
 
 # ---- codes and graph6 -------------------------------------------------------------------------------------------------------------

@@ -367,7 +367,7 @@ _BOMBS = (
     b'{"a": 1e999999}',
     b'{"a": NaN, "a": Infinity}', b"\0" * 1000, b"\xff\xfe{\0}\0", b"\xef\xbb\xbf{}", b'{"\\ud800": 1}', b" " * 10**7,
     b'{"crc32": "' + b"x" * 10**6 + b'"}',
-    b'{"lanes": ' + b"[" * 500 + b"]" * 500 + b"}", b"\x80\x04\x95", pickle.dumps({"a": 1}), b"\x1b[31m", b"- " * 50_000,
+    b'{"trials": ' + b"[" * 500 + b"]" * 500 + b"}", b"\x80\x04\x95", pickle.dumps({"a": 1}), b"\x1b[31m", b"- " * 50_000,
     b"? " * 5000,
     *(_levels(9, key) for key in ("task", "options", "model", "train")), b"task: !!python/object/apply:os.system ['touch pwned']\n",
     b"!!python/object/new:os.system [touch pwned]\n", b"task: !!binary aGk=\n", b"task: x\ntrain: {lr: 1" + b"0" * 400 + b"}\n",

@@ -151,7 +151,7 @@ def _save(path: Path, which: int, times: int = 1) -> None:
 def _other(run: Path, wanted: Path) -> str | None:
     """A finding unless a run is that of one process undisturbed."""
     (tensors, *rest), (others, *other_rest) = outcome(run), outcome(wanted)
-    wrong = [what for what, a, b in zip(("facts", "log", "lanes"), rest, other_rest, strict=True) if a != b]
+    wrong = [what for what, a, b in zip(("facts", "log", "trials"), rest, other_rest, strict=True) if a != b]
     wrong += [name for name, value in others.items() if not torch.equal(value, tensors[name])]
     return f"other {', '.join(wrong)} than undisturbed" if wrong else _left(run)
 
@@ -221,7 +221,7 @@ def _two_tables(rng: random.Random, folder: Path, root: Path) -> str | None:
 
 def _other_table(run: Path, wanted: Path) -> str | None:
     a, b = (json.loads((folder / "result.json").read_text()) for folder in (run, wanted))
-    if any(a[key] != b[key] for key in ("lanes", "ensemble", "test")):
+    if any(a[key] != b[key] for key in ("trials", "ensemble", "test")):
         return "other figures than undisturbed"
     if (run / "predictions.csv").read_bytes() != (wanted / "predictions.csv").read_bytes():
         return "other predictions than undisturbed"

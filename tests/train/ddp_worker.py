@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from planegraph.nn.dropout import Dropout
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.train import train
 from planegraph.train.distributed import joined
 from planegraph.train.group import Group
@@ -32,7 +32,7 @@ def statistics(folder: Path) -> None:
     cpu, task = torch.device("cpu"), regression(GRAPHS)
     options = settings(5, ema=0.9).with_overrides(["model.norm=batch"])
     with joined(cpu) as world:
-        group = Group(task, options, lanes_of(task, options.train), cpu, world)
+        group = Group(task, options, trials_of(task, options.train), cpu, world)
         with StopWish() as wish:
             for epoch in range(2):
                 train_epoch(group, epoch, wish)
@@ -48,7 +48,7 @@ def dropout(folder: Path, resumed: bool) -> None:
     cpu, task = torch.device("cpu"), regression(GRAPHS)
     options = settings(5).with_overrides(["model.dropout=0.3"])
     with joined(cpu) as world:
-        group = Group(task, options, lanes_of(task, options.train), cpu, world)
+        group = Group(task, options, trials_of(task, options.train), cpu, world)
         if resumed:
             group.load(folder / CHECKPOINT)
         else:

@@ -50,7 +50,7 @@ def test_all_of_a_run(tmp_path):
     result = train(regression(), small(seeds=2, epochs=3), tmp_path, callbacks=[told], device="cpu")
     assert told.names == ["on_start", *["on_epoch"] * 3, "on_end", "close"]
     run = told.calls[0][1]
-    assert (run.folder, run.task, run.lanes, run.resumed, list(run.records)) == (
+    assert (run.folder, run.task, run.trials, run.resumed, list(run.records)) == (
         tmp_path,
         "counting",
         ("seed0", "seed1"),
@@ -64,7 +64,7 @@ def test_all_of_a_run(tmp_path):
 
 
 def test_groups_targets_and_resumed_runs(tmp_path):
-    """Lanes one after another are one run; a resumed one begins with the records of the checkpoint."""
+    """Trials one after another are one run; a resumed one begins with the records of the checkpoint."""
     task, settings = regression(targets=2), small(together=False, epochs=3)
     task = type(task)(task.name, task.dataset, task.splits, node_features=task.node_features, targets=("a", "b"))
     first, second = Told(), Told()

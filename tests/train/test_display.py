@@ -61,7 +61,7 @@ def test_table(capsys):
 @pytest.mark.parametrize("height", [10, 24, 60])
 @pytest.mark.parametrize("seeds", [1, 17, 18, 30])
 def test_what_matters_is_on_the_terminal(monkeypatch, seeds, height, width):
-    """However many lanes: title, mean and time left are there, and as many lanes as there is room for; the others are counted."""
+    """However many trials: title, mean and time left are there, and as many trials as there is room for; the others are counted."""
     rich = pytest.importorskip("rich.console")
     display = Table()
     display.on_start(run(task="counting-with-a-title-that-is-far-too-long-for-a-table-on-a-narrow-terminal"))

@@ -24,14 +24,14 @@ def run(out, *overrides: str, resume: bool = False) -> dict:
 def test_it_ends_when_no_seed_has_improved_for_so_long(tmp_path, seeds):
     result = run(tmp_path / "a", "train.patience=4", f"train.seeds={seeds}")
     records = read_log(tmp_path / "a" / "log.jsonl")
-    last, best = records[-1]["epoch"], max(lane["best_epoch"] for lane in result["lanes"])
+    last, best = records[-1]["epoch"], max(trial["best_epoch"] for trial in result["trials"])
     assert last == best + 4 < 60
     assert [r["epoch"] for r in records if r["seed"] == 0] == list(range(1, last + 1))
     whole = run(tmp_path / "b", f"train.seeds={seeds}")
-    for lane in result["lanes"]:  # the same epochs as without patience
-        before = [r["val"] for r in read_log(tmp_path / "b" / "log.jsonl") if r["seed"] == lane["seed"] and r["epoch"] <= last]
-        assert lane["val"] == min(before)
-    assert len(whole["lanes"]) == seeds
+    for trial in result["trials"]:  # the same epochs as without patience
+        before = [r["val"] for r in read_log(tmp_path / "b" / "log.jsonl") if r["seed"] == trial["seed"] and r["epoch"] <= last]
+        assert trial["val"] == min(before)
+    assert len(whole["trials"]) == seeds
 
 
 def test_a_settled_run_is_finished(tmp_path):
@@ -39,7 +39,7 @@ def test_a_settled_run_is_finished(tmp_path):
     assert run(tmp_path / "a", "train.patience=3", resume=True) == result
     (tmp_path / "a" / "result.json").unlink()
     again = run(tmp_path / "a", "train.patience=3", resume=True)
-    assert again["lanes"] == result["lanes"]
+    assert again["trials"] == result["trials"]
     assert json.loads((tmp_path / "a" / "result.json").read_text())["test"] == result["test"]
 
 

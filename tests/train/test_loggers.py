@@ -1,4 +1,4 @@
-"""Every epoch of every lane once, wherever it is logged to, also after a resumed run."""
+"""Every epoch of every trial once, wherever it is logged to, also after a resumed run."""
 
 from __future__ import annotations
 

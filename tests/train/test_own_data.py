@@ -105,7 +105,7 @@ def test_the_folder_alone_resumes_a_function(module, tmp_path, capsys):
     assert "stopped in epoch 2" in capsys.readouterr().err
     assert not (tmp_path / "part" / "result.json").exists()
     assert main(["train", "--resume", "--out", "part", "-q", "--device", "cpu"]) == 0
-    whole, part = (json.loads((tmp_path / folder / "result.json").read_text())["lanes"] for folder in ("whole", "part"))
+    whole, part = (json.loads((tmp_path / folder / "result.json").read_text())["trials"] for folder in ("whole", "part"))
     assert whole == part
     assert len((tmp_path / "part" / "log.jsonl").read_text().splitlines()) == 3
 
@@ -128,7 +128,7 @@ def test_a_packed_file(tmp_path, monkeypatch, capsys):
     folds = ["--folds", "3", "--task", "multiclass", "--set", "options.name=classes"]
     assert main(["train", "rings.safetensors", *FAST, *folds, "--out", "folds"]) == 0
     result = json.loads((tmp_path / "folds" / "result.json").read_text())
-    assert (result["task"], result["metric"], len(result["lanes"])) == ("classes", "accuracy", 3)
+    assert (result["task"], result["metric"], len(result["trials"])) == ("classes", "accuracy", 3)
     assert "task rings: split is 'random', 'column:NAME', " in refused(capsys, "rings.safetensors", "--split", "by-size")
     assert "options of the task rings.safetensors: " in refused(capsys, "rings.safetensors", "--set", "options.colour=red")
     assert "other.safetensors: there is no such file; PackedDataset.save writes one" in refused(capsys, "other.safetensors")

@@ -13,7 +13,7 @@ from planegraph.errors import PlanegraphError
 from planegraph.runs.models import make_models
 from planegraph.runs.schedules import Cosine, Plateau, Step
 from planegraph.runs.settings import TrainSettings
-from planegraph.runs.trials import groups_of, lanes_of
+from planegraph.runs.trials import groups_of, trials_of
 from planegraph.tasks.losses import graph_losses, step_loss
 from planegraph.tasks.task import Task
 from planegraph.train.batches import Batches
@@ -59,8 +59,8 @@ def test_step_and_cosine():
 @pytest.mark.parametrize(("optimizer", "decay", "clip"), [("adam", 0.0, None), ("adam", 0.1, None), ("adamw", 0.1, 0.05)])
 def test_adam_is_torchs(optimizer, decay, clip):
     task, settings = regression(), small(optimizer=optimizer, weight_decay=decay, clip=clip, precision="float64")
-    lane = lanes_of(task, settings.train)[0]
-    model, other = make_models(task, settings, [lane]), make_models(task, settings, [lane])
+    trial = trials_of(task, settings.train)[0]
+    model, other = make_models(task, settings, [trial]), make_models(task, settings, [trial])
     state = State(model, settings.train)
     step = TrainingStep(task, state, World())
     cls = torch.optim.Adam if optimizer == "adam" else torch.optim.AdamW
@@ -83,7 +83,7 @@ def test_adam_is_torchs(optimizer, decay, clip):
 def test_clipping_a_gradient_whose_square_is_no_number(seeds):
     """The step is that of the same gradient at an ordinary size."""
     task, settings = regression(), small(clip=1.0, seeds=seeds)
-    states = [State(make_models(task, settings, lanes_of(task, settings.train)), settings.train) for _ in range(2)]
+    states = [State(make_models(task, settings, trials_of(task, settings.train)), settings.train) for _ in range(2)]
     gradient = torch.randn_like(states[0].weights)
     assert (1e25 * gradient).square().isinf().any()
     for state, size in zip(states, (1.0, 1e25), strict=True):
@@ -95,7 +95,7 @@ def test_clipping_a_gradient_whose_square_is_no_number(seeds):
 
 def test_the_average_follows_the_weights():
     task, settings = regression(), small(ema=0.9)
-    state = State(make_models(task, settings, lanes_of(task, settings.train)), settings.train)
+    state = State(make_models(task, settings, trials_of(task, settings.train)), settings.train)
     expected = state.weights.clone()
     for k in range(20):
         state.rate.fill_(0.01)
@@ -109,7 +109,7 @@ def test_the_average_follows_the_weights():
 def test_what_is_chosen_needs_no_gradient(ema):
     """Clones of parameters would hold on to the graph of a step, and a later capture on a GPU fails."""
     task, settings = regression(), small(ema=ema).with_overrides(["model.norm=batch"])
-    model = make_models(task, settings, lanes_of(task, settings.train))
+    model = make_models(task, settings, trials_of(task, settings.train))
     chosen = State(model, settings.train).chosen()
     assert set(chosen) == set(model.state_dict())
     assert not any(value.requires_grad for value in chosen.values())
@@ -119,7 +119,7 @@ def test_statistics_of_norms_are_averaged_with_the_weights_they_belong_to():
     """By hand: the average of copies of all weights and statistics is what is validated, and it does not disturb training."""
     task = regression()
     settings = small(ema=0.9).with_overrides(["model.norm=batch"])
-    state = State(make_models(task, settings, lanes_of(task, settings.train)), settings.train)
+    state = State(make_models(task, settings, trials_of(task, settings.train)), settings.train)
     state.rate.fill_(0.01)
     step = TrainingStep(task, state, World())
     expected = {name: value.clone() for name, value in state.chosen().items()}
@@ -167,14 +167,14 @@ def test_metrics():
     assert metric_of(binary, torch.tensor([[1.0], [-1.0]]), torch.tensor([1, 1])) == 0.5
 
 
-def test_lanes_and_groups():
+def test_trials_and_groups():
     task = regression(folds=3)
-    lanes = lanes_of(task, TrainSettings(seed=5, seeds=2))
-    assert [lane.name for lane in lanes] == [f"seed{s}-fold{f}" for s in (5, 6) for f in range(3)]
-    assert [len(g) for g in groups_of(lanes, 10, True)] == [6]
-    assert len(groups_of(lanes, 10, False)) == 6
+    trials = trials_of(task, TrainSettings(seed=5, seeds=2))
+    assert [trial.name for trial in trials] == [f"seed{s}-fold{f}" for s in (5, 6) for f in range(3)]
+    assert [len(g) for g in groups_of(trials, 10, True)] == [6]
+    assert len(groups_of(trials, 10, False)) == 6
     uneven = replace(task, folds=[task.folds[0], {**task.folds[1], "train": task.folds[1]["train"][:9]}])
-    assert [len(g) for g in groups_of(lanes_of(uneven, TrainSettings()), 8, True)] == [1, 1]
+    assert [len(g) for g in groups_of(trials_of(uneven, TrainSettings()), 8, True)] == [1, 1]
 
 
 @pytest.mark.parametrize("folds", [0, 2])
@@ -184,16 +184,16 @@ def test_each_part_must_have_graphs(folds):
     last["valid"] = last.pop("val")
     where = "part 'val' of fold 1" if folds else "part 'val'"
     with pytest.raises(PlanegraphError, match=f"task counting: no graphs in {where}; the parts with graphs are train, test, valid"):
-        lanes_of(task, TrainSettings())
+        trials_of(task, TrainSettings())
     without = Task("counting", task.dataset, node_features=task.node_features)
     with pytest.raises(PlanegraphError, match="task counting must have splits or folds"):
-        lanes_of(without, TrainSettings())
+        trials_of(without, TrainSettings())
 
 
 def test_a_batch_is_no_larger_than_what_there_is():
     task = regression()
-    lanes = lanes_of(task, small(seeds=2).train)
-    huge, fitting = (Batches(task.dataset, lanes, size, True, torch.device("cpu")) for size in (10**12, 24))
+    trials = trials_of(task, small(seeds=2).train)
+    huge, fitting = (Batches(task.dataset, trials, size, True, torch.device("cpu")) for size in (10**12, 24))
     assert len(task.splits["train"]) == 24
     assert (huge.capacity, huge.steps) == (fitting.capacity, fitting.steps)
     assert [b.num_graphs for b in next(huge.training(0))] == [24, 24]

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from planegraph.runs.checkpoint import load_checkpoint
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.train import batches, train
 from planegraph.train.batches import Batches, join
 from planegraph.train.chosen import Chosen
@@ -58,8 +58,8 @@ def test_the_same_batches(monkeypatch, seeds, world):
     """Also where the capacity grows, and where a process has no graph left in the last step."""
     task = regression(60, edges=True)
     task.splits["train"] = task.splits["train"][:31]
-    lanes = lanes_of(task, small(seeds=seeds).train)
-    host, kept = host_and_resident(monkeypatch, task.dataset, lanes, 5, True, CPU, world)
+    trials = trials_of(task, small(seeds=seeds).train)
+    host, kept = host_and_resident(monkeypatch, task.dataset, trials, 5, True, CPU, world)
     assert kept.resident is not None
     assert assert_equal_steps(host, kept, 0, 0, CPU) == host.steps
     tight = next(iter(host.training(1)))[0].layout.sizes
@@ -76,8 +76,8 @@ def test_the_same_batches(monkeypatch, seeds, world):
 def test_a_graph_that_stands_in_does_not_count(resident):
     task = regression()
     task.splits["train"] = task.splits["train"][:10]
-    lanes = lanes_of(task, small(seeds=2).train)
-    made = Batches(task.dataset, lanes, 3, True, CPU, World(rank=2, size=3))
+    trials = trials_of(task, small(seeds=2).train)
+    made = Batches(task.dataset, trials, 3, True, CPU, World(rank=2, size=3))
     *_, last = made.training(0)
     assert join(last, CPU).attrs["weight"].sum() == 0
     assert join(last, CPU).counts[:, 0].tolist() == [1, 1]
@@ -118,9 +118,9 @@ def test_captured_from_the_device_is_captured_from_the_host(tmp_path, monkeypatc
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 def test_the_same_batches_on_a_gpu(monkeypatch):
     task = regression(60, edges=True)
-    lanes = lanes_of(task, small(seeds=3).train)
+    trials = trials_of(task, small(seeds=3).train)
     device = torch.device("cuda")
-    host, kept = host_and_resident(monkeypatch, task.dataset, lanes, 5, True, device, World())
+    host, kept = host_and_resident(monkeypatch, task.dataset, trials, 5, True, device, World())
     assert assert_equal_steps(host, kept, 0, 0, device) == host.steps
     for one in (host, kept):
         one.close()

@@ -28,7 +28,7 @@ from planegraph.runs.errors import DivergedError, SettingsError, Stopped
 from planegraph.runs.folder import read_run
 from planegraph.runs.log import read_log
 from planegraph.runs.provenance import read_sessions
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.train import group as group_module
 from planegraph.train import load_settings, loop, train
 from planegraph.train.distributed import World
@@ -60,7 +60,7 @@ def outcome(folder: Path):
     tensors, facts = load_checkpoint(folder / CHECKPOINT)
     facts.pop("seconds")
     log = [{k: v for k, v in r.items() if k != "seconds"} for r in read_log(folder / "log.jsonl")]
-    return tensors, facts, log, json.loads((folder / "result.json").read_text())["lanes"]
+    return tensors, facts, log, json.loads((folder / "result.json").read_text())["trials"]
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
@@ -126,7 +126,7 @@ def test_a_signal_in_mid_epoch(tmp_path):
 def test_training_draws_from_no_generator():
     """So a checkpoint needs no state of one: an epoch with dropout, and its validation, leave it as it was."""
     task, cpu = regression(), torch.device("cpu")
-    group = Group(task, settings(), lanes_of(task, settings().train), cpu, World())
+    group = Group(task, settings(), trials_of(task, settings().train), cpu, World())
     before = torch.get_rng_state()
     with StopWish() as wish:
         assert train_epoch(group, 0, wish)
@@ -228,7 +228,7 @@ def test_a_result_that_was_not_written_is_that_of_the_run(tmp_path, monkeypatch)
 
     monkeypatch.setattr(group_module, "make_models", slow_set_up)
     again = train(task, options, tmp_path, resume=True, device="cpu")
-    assert again["lanes"] == result["lanes"]
+    assert again["trials"] == result["trials"]
     assert (again["device"], again["torch"]) == ("another GPU", "1.2.3")
     assert trained <= again["seconds"] < trained + 1.0
     assert read_sessions(tmp_path) == sessions
@@ -255,7 +255,7 @@ def test_settings_are_those_of_the_result(tmp_path):
     (tmp_path / CHECKPOINT).write_bytes(checkpoint)  # as if the longer run had died before it saved
     (tmp_path / "result.json").unlink()
     again = train(task, short, tmp_path, resume=True, device="cpu")
-    assert again["lanes"] == result["lanes"]
+    assert again["trials"] == result["trials"]
     assert load_settings(tmp_path / "settings.yaml") == short
     assert {r["epoch"] for r in read_log(tmp_path / "log.jsonl")} == {1, 2, 3, 4}
 
@@ -327,7 +327,7 @@ def test_other_data_are_refused(tmp_path):
     ):
         with pytest.raises(SettingsError, match="made of other data"):
             train(other, longer, tmp_path, resume=True, device="cpu")
-    assert json.loads((tmp_path / "result.json").read_text())["lanes"]
+    assert json.loads((tmp_path / "result.json").read_text())["trials"]
     same = replace(task, scale=None, node_features=("categorical", [3]))
     train(same, longer, tmp_path, resume=True, device="cpu")
 
@@ -353,7 +353,7 @@ def test_a_default_may_be_spelled_out(tmp_path):
     task = regression()
     train(task, small(), tmp_path, device="cpu")
     spelled = small().with_overrides(["model.cut=true", "model.dropout=0", "train.epochs=5", "options.edge_features=false"])
-    assert train(task, spelled, tmp_path, resume=True, device="cpu")["lanes"]
+    assert train(task, spelled, tmp_path, resume=True, device="cpu")["trials"]
 
 
 @pytest.mark.parametrize("line", ["", "5", '{"a": 1}', '{"epoch": 1}', '{"epoch": 2, "se', "\xff\xfe"])
@@ -413,7 +413,7 @@ def test_a_checkpoint_of_the_version_before_is_resumed(tmp_path):
     tensors, facts = load_checkpoint(path)
     facts = {"version": 2, "crc32": tensors_checksum(tensors)} | facts
     path.write_bytes(save(tensors, {"planegraph-checkpoint": json.dumps(facts)}))
-    assert train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")["lanes"]
+    assert train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")["trials"]
 
 
 def test_nan_says_where(tmp_path):
@@ -434,7 +434,7 @@ def test_nan_after_a_checkpoint(tmp_path, monkeypatch):
     task, validate = regression(), loop.validate
 
     def diverges(group, epoch):
-        return validate(group, epoch) if epoch < 2 else group.diverged(group.lanes[0], "the test's loss")
+        return validate(group, epoch) if epoch < 2 else group.diverged(group.trials[0], "the test's loss")
 
     monkeypatch.setattr(loop, "validate", diverges)
     for resume in (False, True):

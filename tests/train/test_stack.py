@@ -37,7 +37,7 @@ def curves(folder) -> dict:
 @pytest.mark.parametrize("folds", [0, 2])
 def test_same_as_alone(tmp_path, folds, model):
     task = regression(folds=folds)
-    if folds:  # parts of different sizes, and one empty batch in the evaluation of a lane
+    if folds:  # parts of different sizes, and one empty batch in the evaluation of a trial
         shorter = {part: ids[:-1] for part, ids in task.folds[1].items()} | {"val": task.folds[1]["val"][:3]}
         task = replace(task, folds=[task.folds[0], shorter])
     options = {
@@ -62,8 +62,8 @@ def test_same_as_alone(tmp_path, folds, model):
         np.testing.assert_allclose(a[key], b[key], rtol=1e-7)
     rates = np.array([curve[:, 1] for curve in a.values()])
     assert (rates < 0.01).any()
-    assert (rates != rates[0]).any()  # each lane has its own schedule
-    for mine, theirs in zip(together["lanes"], alone["lanes"], strict=True):
+    assert (rates != rates[0]).any()  # each trial has its own schedule
+    for mine, theirs in zip(together["trials"], alone["trials"], strict=True):
         assert (mine["seed"], mine["fold"], mine["best_epoch"]) == (theirs["seed"], theirs["fold"], theirs["best_epoch"])
         assert mine["test"] == pytest.approx(theirs["test"], rel=1e-7)
 
@@ -80,7 +80,7 @@ def test_baselines_too(tmp_path, model_class):
     assert len(a) == 3
     for key in a | b:
         np.testing.assert_allclose(a[key], b[key], rtol=1e-7)
-    figures = [[lane["test"] for lane in result["lanes"]] for result in (together, alone)]
+    figures = [[trial["test"] for trial in result["trials"]] for result in (together, alone)]
     assert figures[0] == pytest.approx(figures[1], rel=1e-7)
 
 
@@ -105,10 +105,10 @@ def test_the_saved_models_give_the_test_figures(tmp_path, model_class):
     task = regression(edges=True)
     result = train(task, small(model_class=model_class, seeds=2), tmp_path, device="cpu")
     test = task.splits["test"]
-    for lane in result["lanes"]:
-        model = getattr(nn, model_class).from_pretrained(tmp_path / "models" / f"seed{lane['seed']}")
+    for trial in result["trials"]:
+        model = getattr(nn, model_class).from_pretrained(tmp_path / "models" / f"seed{trial['seed']}")
         error = (model(task.dataset[test]) - torch.from_numpy(task.dataset.y[test])).abs().mean()
-        assert error.item() == pytest.approx(lane["test"], rel=1e-5)
-        kept, _ = load_checkpoint(tmp_path / "models" / f"seed{lane['seed']}" / "test.safetensors")
+        assert error.item() == pytest.approx(trial["test"], rel=1e-5)
+        kept, _ = load_checkpoint(tmp_path / "models" / f"seed{trial['seed']}" / "test.safetensors")
         assert kept["id"].tolist() == test.tolist()
-        assert (kept["predicted"] - kept["true"]).abs().mean().item() == pytest.approx(lane["test"], rel=1e-5)
+        assert (kept["predicted"] - kept["true"]).abs().mean().item() == pytest.approx(trial["test"], rel=1e-5)

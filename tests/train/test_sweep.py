@@ -150,7 +150,7 @@ def result(val: float, metric: str = "mae", kind: str = "regression") -> dict:
         "val": {"mean": val, "std": 0.0},
         "test": {"mean": -val, "std": 0.0},
         "seconds": 1.0,
-        "lanes": [{}],
+        "trials": [{}],
     }
 
 
@@ -258,7 +258,7 @@ def test_sweep_on_a_benchmark(tmp_path, capsys, counting):
     assert f"best on validation: {runs[0].folder.name}\n" in text
     assert f"kept in {runs[0].folder}\n" in text
     assert all((found.folder / "report.html").is_file() for found in runs)
-    assert all(len(found.result["lanes"]) == 2 for found in runs)
+    assert all(len(found.result["trials"]) == 2 for found in runs)
     with open(out / "sweep.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["run"] for row in rows] == [found.folder.name for found in runs]
@@ -359,7 +359,7 @@ def test_sweep_on_molecules(tmp_path, capsys, monkeypatch, molecules):
     assert (len(seen), len(compared)) == (1, 1)  # the table is read once, and baselines are for the chosen run
     assert "baselines" in best.result
     assert not any("baselines" in found.result for found in others)
-    assert len(best.result["lanes"]) == 2
+    assert len(best.result["trials"]) == 2
     assert f"planegraph predict {best.folder} FILE -o OUT.csv" in told.out
     assert "1 row skipped: skipped.csv in the folder of each run" in told.err
     assert main(["predict", str(best.folder), str(molecules), "-o", str(tmp_path / "predicted.csv"), "-q"]) == 1  # one bad row

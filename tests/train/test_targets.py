@@ -47,7 +47,7 @@ def outcome(folder: Path) -> tuple[np.ndarray, dict[str, np.ndarray], dict]:
     curves = np.array([[r[name] for name in ("epoch", "loss", "rate", "val", "val_loss", "best_epoch")] for r in log])
     tests = {path.parent.name: load_checkpoint(path)[0] for path in sorted(folder.glob("models/*/test.safetensors"))}
     result = read_json(folder / "result.json")
-    return curves, {f"{lane}.{name}": v.numpy() for lane, t in tests.items() for name, v in t.items()}, result
+    return curves, {f"{trial}.{name}": v.numpy() for trial, t in tests.items() for name, v in t.items()}, result
 
 
 def assert_same(a: Path, b: Path) -> None:
@@ -57,9 +57,9 @@ def assert_same(a: Path, b: Path) -> None:
     assert mine[1].keys() == theirs[1].keys()
     for name in mine[1]:
         np.testing.assert_allclose(mine[1][name], theirs[1][name], rtol=1e-6)
-    changing = ("seconds", "together", "lanes", "test", "val")
+    changing = ("seconds", "together", "trials", "test", "val")
     assert {k: v for k, v in mine[2].items() if k not in changing} == {k: v for k, v in theirs[2].items() if k not in changing}
-    for x, y in zip(mine[2]["lanes"], theirs[2]["lanes"], strict=True):
+    for x, y in zip(mine[2]["trials"], theirs[2]["trials"], strict=True):
         assert x["fold"] == y["fold"]
         assert {k: v for k, v in x.items() if k != "fold"} == pytest.approx({k: v for k, v in y.items() if k != "fold"}, rel=1e-7)
 

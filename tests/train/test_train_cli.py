@@ -39,7 +39,7 @@ def test_train(tmp_path, capsys):
     assert "mean and standard deviation of 2 runs" in text
     assert "mae, test at the best epoch: " in text
     result = json.loads((out / "result.json").read_text())
-    assert len(result["lanes"][0]["test_by_target"]) == 3
+    assert len(result["trials"][0]["test_by_target"]) == 3
     assert load_settings(out / "settings.yaml").train.seeds == 2
     assert (
         main(["train", "counting", "--config", str(out / "settings.yaml"), "--device", "cpu", "--resume", "--out", str(out)]) == 0

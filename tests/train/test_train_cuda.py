@@ -97,12 +97,12 @@ def test_resumed(tmp_path):
 
 @pytest.mark.parametrize("model_class", ["BasePlanE", "GCN", "GIN", "GINE"])
 def test_a_step_waits_for_nothing(model_class):
-    from planegraph.runs.trials import lanes_of
+    from planegraph.runs.trials import trials_of
     from planegraph.train.batches import join
     from planegraph.train.distributed import World
 
     task, settings = regression(edges=model_class == "GINE"), small(model_class=model_class, **OPTIONS)
-    made = group.Group(task, settings, lanes_of(task, settings.train), torch.device("cuda"), World())
+    made = group.Group(task, settings, trials_of(task, settings.train), torch.device("cuda"), World())
     batch = join(next(made.batches.training(0)), torch.device("cuda"))
     step = made.runner.step
     step(batch)

@@ -18,7 +18,7 @@ from planegraph.predict import Predictor
 from planegraph.runs.checkpoint import load_checkpoint
 from planegraph.runs.finished import read_run, read_schema
 from planegraph.runs.models import copy_weights, make_models
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.tasks.molecules.task import MoleculeOptions, read_molecule_task
 from planegraph.train import load_settings
 from planegraph.train.loop import CHECKPOINT
@@ -64,7 +64,7 @@ def weights(model) -> dict[str, torch.Tensor]:
 def test_all_but_dropout_zeros_and_perhaps_the_last_map(last):
     task = regression(edges=True)
     settings = small().with_overrides(["model.norm=batch", "model.dropout=0.1"])
-    source, model, before = (make_models(task, settings, [lane]) for lane in lanes_of(task, small(seeds=3).train))
+    source, model, before = (make_models(task, settings, [trial]) for trial in trials_of(task, small(seeds=3).train))
     before.load_state_dict(model.state_dict())
     with torch.no_grad():
         source.node_encoder.tables[0][1] = 0

@@ -12,7 +12,7 @@ import torch
 
 from planegraph.runs.models import make_models
 from planegraph.runs.settings import TrainSettings
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.train.adam import Pace, PlainAdam, Vectors, clipped
 from planegraph.train.distributed import World
 from planegraph.train.state import State
@@ -40,38 +40,38 @@ def test_the_kernels_interpreted():
     assert " passed" in done.stdout
 
 
-def gradient_of(lanes: int, seed: int, size: float = 1.0) -> torch.Tensor:
+def gradient_of(trials: int, seed: int, size: float = 1.0) -> torch.Tensor:
     made = torch.Generator().manual_seed(seed)
-    return (size * torch.randn(lanes * sum(SIZES), generator=made)).to(DEVICE)
+    return (size * torch.randn(trials * sum(SIZES), generator=made)).to(DEVICE)
 
 
-def both(lanes: int, **options) -> list:
-    settings, weights = TrainSettings(**options), gradient_of(lanes, 0)
-    return [rule(weights, SIZES, lanes, settings) for rule in (PlainAdam, triton_adam.FusedAdam)]
+def both(trials: int, **options) -> list:
+    settings, weights = TrainSettings(**options), gradient_of(trials, 0)
+    return [rule(weights, SIZES, trials, settings) for rule in (PlainAdam, triton_adam.FusedAdam)]
 
 
-def fresh(lanes: int, averaged: bool) -> Vectors:
-    weights = gradient_of(lanes, 0)
+def fresh(trials: int, averaged: bool) -> Vectors:
+    weights = gradient_of(trials, 0)
     return Vectors(weights, torch.zeros_like(weights), torch.zeros_like(weights), weights.clone() if averaged else None)
 
 
-def pace_of(lanes: int, step: int, averaged: bool) -> Pace:
-    """Values that differ from lane to lane and from step to step."""
-    lane = torch.arange(1, lanes + 1, device=DEVICE, dtype=torch.float32)
+def pace_of(trials: int, step: int, averaged: bool) -> Pace:
+    """Values that differ from trial to trial and from step to step."""
+    trial = torch.arange(1, trials + 1, device=DEVICE, dtype=torch.float32)
     bias = torch.tensor([1 - 0.9**step, 1 - 0.999**step], device=DEVICE)
-    return Pace(0.3 / lane, 0.01 * lane, bias, torch.full((1,), 1 / (step + 1), device=DEVICE) if averaged else None)
+    return Pace(0.3 / trial, 0.01 * trial, bias, torch.full((1,), 1 / (step + 1), device=DEVICE) if averaged else None)
 
 
 @kernels
-@pytest.mark.parametrize("lanes", [1, 3])
+@pytest.mark.parametrize("trials", [1, 3])
 @pytest.mark.parametrize(("optimizer", "decay"), [("adam", 0.0), ("adam", 0.1), ("adamw", 0.1)])
 @pytest.mark.parametrize("averaged", [False, True])
 @pytest.mark.parametrize("clip", [None, 2.0])
-def test_the_same_steps(lanes, optimizer, decay, averaged, clip):
-    plain, fused = both(lanes, optimizer=optimizer, weight_decay=decay)
-    mine, theirs = fresh(lanes, averaged), fresh(lanes, averaged)
+def test_the_same_steps(trials, optimizer, decay, averaged, clip):
+    plain, fused = both(trials, optimizer=optimizer, weight_decay=decay)
+    mine, theirs = fresh(trials, averaged), fresh(trials, averaged)
     for step in range(1, 4):
-        gradient, pace = gradient_of(lanes, step), pace_of(lanes, step, averaged)
+        gradient, pace = gradient_of(trials, step), pace_of(trials, step, averaged)
         kept = gradient.clone()
         for rule, vectors in ((plain, theirs), (fused, mine)):
             factor = pace.factor if clip is None else clipped(pace.factor, rule.norms(gradient), clip)
@@ -83,26 +83,26 @@ def test_the_same_steps(lanes, optimizer, decay, averaged, clip):
 
 
 @kernels
-@pytest.mark.parametrize("lanes", [1, 3])
+@pytest.mark.parametrize("trials", [1, 3])
 @pytest.mark.parametrize("size", [1.0, 1e-30, 1e25, 1e37])
-def test_the_same_norms(lanes, size):
+def test_the_same_norms(trials, size):
     """Also where squares are no float32 numbers, and always the same bits."""
-    plain, fused = both(lanes)
-    gradient = gradient_of(lanes, 1, size)
+    plain, fused = both(trials)
+    gradient = gradient_of(trials, 1, size)
     found = fused.norms(gradient)
     assert found.dtype == torch.float64
     torch.testing.assert_close(found, plain.norms(gradient), rtol=1e-12, atol=0)
-    parts = [part.view(lanes, -1).double() for part in gradient.split([lanes * n for n in SIZES])]
+    parts = [part.view(trials, -1).double() for part in gradient.split([trials * n for n in SIZES])]
     torch.testing.assert_close(found, torch.cat(parts, 1).square().sum(1).sqrt(), rtol=1e-12, atol=0)
     assert torch.equal(found, fused.norms(gradient))
 
 
 @kernels
-def test_lanes_do_not_touch_each_other():
-    """What is not finite in one lane stays there."""
+def test_trials_do_not_touch_each_other():
+    """What is not finite in one trial stays there."""
     _, fused = both(3)
     gradient, vectors = gradient_of(3, 1), fresh(3, True)
-    gradient.view(-1)[SIZES[0] : 2 * SIZES[0]] = torch.nan  # the first parameter of the second lane
+    gradient.view(-1)[SIZES[0] : 2 * SIZES[0]] = torch.nan  # the first parameter of the second trial
     pace = pace_of(3, 1, True)
     fused.update(vectors, gradient, pace._replace(factor=clipped(pace.factor, fused.norms(gradient), 1.0)))
     begin = 0
@@ -113,7 +113,7 @@ def test_lanes_do_not_touch_each_other():
 
 
 def made_step(task, settings) -> TrainingStep:
-    model = make_models(task, settings, lanes_of(task, settings.train)).to(DEVICE)
+    model = make_models(task, settings, trials_of(task, settings.train)).to(DEVICE)
     state = State(model, settings.train)
     state.rate.fill_(0.01)
     return TrainingStep(task, state, World())

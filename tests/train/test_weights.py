@@ -13,7 +13,7 @@ from planegraph.runs.checkpoint import load_checkpoint
 from planegraph.runs.errors import SettingsError
 from planegraph.runs.log import read_log
 from planegraph.runs.models import make_models
-from planegraph.runs.trials import lanes_of
+from planegraph.runs.trials import trials_of
 from planegraph.tasks.losses import graph_losses
 from planegraph.tasks.task import Task
 from planegraph.tasks.weights import scaled_weights
@@ -53,10 +53,10 @@ def test_a_step_has_the_gradient_of_the_weighted_mean(loss):
     """By hand, with autograd, on one batch that is the whole training part: the mean of its weights is 1."""
     task, settings = replace(regression(), loss=loss), small(precision="float64")
     task = weighted(task, random_weights(task))
-    lane = lanes_of(task, settings.train)[0]
-    model, other = make_models(task, settings, [lane]), make_models(task, settings, [lane])
-    batch = task.dataset[lane.split["train"]]
-    batch.attrs["weight"] = torch.ones(len(lane.split["train"]))
+    trial = trials_of(task, settings.train)[0]
+    model, other = make_models(task, settings, [trial]), make_models(task, settings, [trial])
+    batch = task.dataset[trial.split["train"]]
+    batch.attrs["weight"] = torch.ones(len(trial.split["train"]))
     step = TrainingStep(task, State(model, settings.train), World())
     step.differentiate(batch)
     gradient, total, count = step.sums[:-2], step.sums[-2], step.sums[-1]
@@ -113,13 +113,13 @@ def test_the_loss_of_an_epoch_is_the_weighted_mean(tmp_path):
     task, settings = regression(), small(epochs=1, lr=1e-30, precision="float64")
     task = weighted(task, random_weights(task))
     result = train(task, settings, tmp_path, device="cpu")
-    lane = lanes_of(task, settings.train)[0]
-    model = make_models(task, settings, [lane]).eval()
-    losses = {part: graph_losses(task, *_outputs(task, model, ids)).detach().numpy() for part, ids in lane.split.items()}
-    wanted = np.average(losses["train"], weights=task.dataset.attrs["sample_weight"][lane.split["train"]])
+    trial = trials_of(task, settings.train)[0]
+    model = make_models(task, settings, [trial]).eval()
+    losses = {part: graph_losses(task, *_outputs(task, model, ids)).detach().numpy() for part, ids in trial.split.items()}
+    wanted = np.average(losses["train"], weights=task.dataset.attrs["sample_weight"][trial.split["train"]])
     assert read_log(tmp_path / "log.jsonl")[0]["loss"] == pytest.approx(wanted, rel=1e-6)
-    assert result["lanes"][0]["val_loss"] == pytest.approx(losses["val"].mean(), rel=1e-6)
-    assert result["lanes"][0]["test"] == pytest.approx(losses["test"].mean(), rel=1e-6)
+    assert result["trials"][0]["val_loss"] == pytest.approx(losses["val"].mean(), rel=1e-6)
+    assert result["trials"][0]["test"] == pytest.approx(losses["test"].mean(), rel=1e-6)
 
 
 def _outputs(task: Task, model, ids: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:

@@ -182,7 +182,7 @@ def molecule_summary(result: dict[str, Any], out: str) -> str:
 
     baselines = result.get("baselines", {})
     ensemble, titles = result["ensemble"], metrics_of(result["kind"])
-    lines = [f"{result['task']}: {counted(len(result['lanes']), 'model')}, {result['seconds']:.0f} s on {result['device']}"]
+    lines = [f"{result['task']}: {counted(len(result['trials']), 'model')}, {result['seconds']:.0f} s on {result['device']}"]
     for target, figures in ensemble["test"].items():
         for name, value in figures.items():
             val = ensemble["val"][target][name]

@@ -133,7 +133,7 @@ def table(runs: Sequence[SweepRun]) -> str:
     for run in runs[:_SHOWN]:
         figure, seconds = run.state, ""
         if run.result is not None:
-            figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["lanes"]))
+            figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["trials"]))
             seconds = duration(run.result["seconds"])
         rows.append([*(value_text(run.values[key]) for key in keys), figure, seconds])
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -127,7 +127,7 @@ def _is_benchmark(task: str) -> bool:
 
 def summary(result: dict[str, Any], out: str) -> str:
     """The figures in a line each."""
-    count = len(result["lanes"])
+    count = len(result["trials"])
     of = f", mean and standard deviation of {count} runs" if count > 1 else ""
     together = f", {result['together']} targets together" if "together" in result else ""
     lines = [f"{result['task']}, {result['model_class']}{of}; {result['seconds']:.0f} s on {result['device']}{together}"]

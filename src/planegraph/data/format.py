@@ -12,7 +12,7 @@ The seal vouches for the header, and the header for every array, so any flipped 
 A copy of the manifest lies beside it as ``<file>.json`` for people and tools; :func:`open_packed` never looks at that.
 
 Writing goes to a temporary name in the same folder, then to the disk (fsync), then takes the file's name. A writer that dies leaves the
-old file or the new one, and perhaps a file ``.<name>.*.tmp``, which the next writer removes (temporary.py).
+old file or the new one, and perhaps a file ``.<name>.*.tmp``, which the next writer removes (io/atomic.py).
 
 Opening costs O(graphs), plus one pass over the bytes (some GB/s) for the checksums. With ``verify=False`` that pass is over positions and
 depths alone, which must not exceed what the tables can hold, and :meth:`PackedFile.verify` can do the rest later; saving does.

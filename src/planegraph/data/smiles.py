@@ -30,7 +30,7 @@ def read_smiles(smiles: Iterable[str], stereo: bool = True) -> GraphBatch:
 
 
 def encode_molecules(molecules: GraphBatch) -> GraphBatch:
-    """Categories in place of the labels of molecules.py."""
+    """Categories in place of the labels of graphs/formats/molecules.py."""
     atoms, bonds, darts = molecules.node_labels, molecules.edge_labels, molecules.dart_labels
     return GraphBatch._trusted(
         molecules.node_ptr,

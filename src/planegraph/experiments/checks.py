@@ -1,11 +1,11 @@
 """Is a record sound? Everything in it that follows from something else in it is computed again.
 
-- the lanes are all seeds times all folds, each once; the log has every epoch of every lane, once, and the rates of the settings' schedule
-- the best epoch of a lane is the best of the log (an error, or one minus an accuracy; where these tie, the smaller loss), and the
+- the trials are all seeds times all folds, each once; the log has every epoch of every trial, once, and the rates of the settings' schedule
+- the best epoch of a trial is the best of the log (an error, or one minus an accuracy; where these tie, the smaller loss), and the
   validation figure is the log's at that epoch
 - the test figure is what the predictions give, as exactly as their six digits tell it; the time is that of the log and no more than its
   test may take
-- mean and standard deviation are those of the lanes, and ``record.json`` says what ``result.json`` and ``settings.yaml`` do
+- mean and standard deviation are those of the trials, and ``record.json`` says what ``result.json`` and ``settings.yaml`` do
 
 The log has six digits, so figures are compared to that. Tasks with several outputs keep no predictions, and their test figure is taken as
 it is. O(size of the record).
@@ -29,7 +29,7 @@ from .published import MEASURE_NAMES, ROW_NAMES
 if TYPE_CHECKING:
     from .records import Record, Row
 
-_FACTS = ("commit", "dirty", "date", "command", "machine", "seconds", "lanes")
+_FACTS = ("commit", "dirty", "date", "command", "machine", "seconds", "trials")
 _MEASURED = {
     "tiger": ("graph", "nodes", "edges", "preprocessing_seconds", "baseplane_epoch_seconds", "gin_epoch_seconds"),
     "expressiveness": ("set", "graphs", "pairs", "baseplane_told_apart", "gin_told_apart", "baseplane_smallest_gap"),
@@ -51,9 +51,9 @@ def check_record(record: Record) -> None:
     parameters = record.facts.get("parameters")
     sound = isinstance(parameters, int) and not isinstance(parameters, bool) and parameters > 0
     _require(record, "record.json", sound, f"parameters must be a whole number above 0; found {parameters!r}")
-    for key in ("task", "metric", "model_class", "test", "val", "seconds", "lanes"):
+    for key in ("task", "metric", "model_class", "test", "val", "seconds", "trials"):
         _require(record, "result.json", key in record.result, f"{key} is missing")
-    _check_lanes(record)
+    _check_trials(record)
     _check_log(record)
     _check_seconds(record)
     _check_summary(record)
@@ -115,15 +115,15 @@ def _check_rows(record: Record) -> None:
             _require(record, "result.json", sound, f"{key} must be a number{' above' if time else ', at least'} 0; found {value!r}")
 
 
-def _check_lanes(record: Record) -> None:
-    lanes, train = record.result["lanes"], record.settings.train
-    found = [(lane["seed"], lane["fold"]) for lane in lanes]
-    _require(record, "result.json", len(set(found)) == len(found), "a lane is there twice")
+def _check_trials(record: Record) -> None:
+    trials, train = record.result["trials"], record.settings.train
+    found = [(trial["seed"], trial["fold"]) for trial in trials]
+    _require(record, "result.json", len(set(found)) == len(found), "a trial is there twice")
     folds = {fold for _, fold in found}
     wanted = {(train.seed + k, fold) for k in range(train.seeds) for fold in folds}
     missing = sorted(map(str, wanted.symmetric_difference(found)))
-    _require(record, "result.json", not missing, f"its lanes are not {train.seeds} seeds times {len(folds)} folds: {missing[:3]}")
-    _require(record, "record.json", record.facts["lanes"] == len(found), f"lanes must be {len(found)}")
+    _require(record, "result.json", not missing, f"its trials are not {train.seeds} seeds times {len(folds)} folds: {missing[:3]}")
+    _require(record, "record.json", record.facts["trials"] == len(found), f"trials must be {len(found)}")
     same = record.result["model_class"] == record.settings.model_class
     _require(record, "result.json", same, f"model_class is not that of settings.yaml, {record.settings.model_class}")
     task, known = record.result["task"], task_names(record.settings)
@@ -148,14 +148,14 @@ def task_names(settings: RunSettings) -> list[str]:
 
 def _check_log(record: Record) -> None:
     train = record.settings.train
-    by_lane: dict[tuple[Any, Any], list[Row]] = {(lane["seed"], lane["fold"]): [] for lane in record.result["lanes"]}
+    by_trial: dict[tuple[Any, Any], list[Row]] = {(trial["seed"], trial["fold"]): [] for trial in record.result["trials"]}
     for row in record.log:
         key = (row["seed"], row["fold"])
-        _require(record, "log.csv", key in by_lane, f"result.json has no lane with seed {key[0]}, fold {key[1]}")
-        by_lane[key].append(row)
-    rates: dict[tuple[float, ...], str] = {}  # those that lanes share are checked once
-    for lane in record.result["lanes"]:
-        rows, name = by_lane[lane["seed"], lane["fold"]], f"seed {lane['seed']}, fold {lane['fold']}"
+        _require(record, "log.csv", key in by_trial, f"result.json has no trial with seed {key[0]}, fold {key[1]}")
+        by_trial[key].append(row)
+    rates: dict[tuple[float, ...], str] = {}  # those that trials share are checked once
+    for trial in record.result["trials"]:
+        rows, name = by_trial[trial["seed"], trial["fold"]], f"seed {trial['seed']}, fold {trial['fold']}"
         epochs = [row["epoch"] for row in rows]
         complete = epochs == list(range(1, train.epochs + 1))
         _require(record, "log.csv", complete, f"{name}: {len(epochs)} epochs, not each of 1 to {train.epochs} once and in order")
@@ -164,7 +164,7 @@ def _check_log(record: Record) -> None:
             numbers = [row["loss"], row["rate"], *([row["val"], row["val_loss"]] if due else [])]
             sound = all(v is not None and math.isfinite(v) for v in numbers)
             _require(record, "log.csv", sound, f"{name}, epoch {row['epoch']}: a number is missing or not finite")
-        _check_best(record, lane, rows, name)
+        _check_best(record, trial, rows, name)
         rates.setdefault(tuple(row["rate"] for row in rows), name)
     for logged, name in rates.items():
         _check_rates(record, np.array(logged), name)
@@ -210,7 +210,7 @@ def _check_seconds(record: Record) -> None:
         sound = row["seconds"] is not None and row["seconds"] >= last.get(key, 0)
         _require(record, "log.csv", sound, f"epoch {row['epoch']}: seconds are missing or go back")
         last[key] = row["seconds"]
-    said, logged = record.result["seconds"], set(last.values())  # lanes of a group share their clock
+    said, logged = record.result["seconds"], set(last.values())  # trials of a group share their clock
     least, most = max(logged), sum(logged) * 1.5 + 60
     sound = least * (1 - _DIGITS) - 1e-3 <= said <= most
     _require(
@@ -221,14 +221,16 @@ def _check_seconds(record: Record) -> None:
     )
 
 
-def _check_best(record: Record, lane: Mapping[str, Any], rows: Sequence[Row], name: str) -> None:
-    best = lane["best_epoch"]
+def _check_best(record: Record, trial: Mapping[str, Any], rows: Sequence[Row], name: str) -> None:
+    best = trial["best_epoch"]
     inside = isinstance(best, int) and 1 <= best <= len(rows) and rows[best - 1]["val"] is not None
     _require(record, "result.json", inside, f"{name}: best_epoch {best} is not an epoch that was validated")
     chosen = rows[best - 1]
     for key in ("val", "val_loss"):
-        same = _close(lane[key], chosen[key])
-        _require(record, "result.json", same, f"{name}: {key} is {lane[key]:.6g}, but {chosen[key]:.6g} in log.csv at epoch {best}")
+        same = _close(trial[key], chosen[key])
+        _require(
+            record, "result.json", same, f"{name}: {key} is {trial[key]:.6g}, but {chosen[key]:.6g} in log.csv at epoch {best}"
+        )
     sign = 1 if record.result["metric"] == "mae" else -1
     for row in rows:
         if row["val"] is None:
@@ -241,21 +243,21 @@ def _check_best(record: Record, lane: Mapping[str, Any], rows: Sequence[Row], na
 
 def _check_summary(record: Record) -> None:
     for part in ("test", "val"):
-        values = np.array([lane[part] for lane in record.result["lanes"]], float)
+        values = np.array([trial[part] for trial in record.result["trials"]], float)
         _require(record, "result.json", bool(np.isfinite(values).all()), f"a {part} figure is not finite")
         std = float(values.std(ddof=1)) if len(values) > 1 else 0.0
         said = record.result[part]
         same = math.isclose(said["mean"], values.mean(), rel_tol=1e-9) and math.isclose(
             said["std"], std, rel_tol=1e-6, abs_tol=1e-12
         )
-        message = f"{part} is said to be {said['mean']:.6g} ± {said['std']:.6g}; its lanes give {values.mean():.6g} ± {std:.6g}"
+        message = f"{part} is said to be {said['mean']:.6g} ± {said['std']:.6g}; its trials give {values.mean():.6g} ± {std:.6g}"
         _require(record, "result.json", same, message)
 
 
 def _check_predictions(record: Record) -> None:
-    from .records import keeps_predictions, lane_name
+    from .records import keeps_predictions, trial_name
 
-    names = [lane_name(lane) for lane in record.result["lanes"]]
+    names = [trial_name(trial) for trial in record.result["trials"]]
     if not record.predictions:
         missing = keeps_predictions(record.result)
         _require(record, "predictions.csv", not missing, "it is missing")
@@ -267,13 +269,13 @@ def _check_predictions(record: Record) -> None:
     ids = record.predictions["id"]
     _require(record, "predictions.csv", len(set(ids)) == len(ids), "a graph is there twice")
     true = np.array(record.predictions["true"], float)
-    for lane, name in zip(record.result["lanes"], names, strict=True):
+    for trial, name in zip(record.result["trials"], names, strict=True):
         predicted = np.array(record.predictions[name], float)  # None becomes NaN
         there = ~np.isnan(predicted)
         _require(record, "predictions.csv", bool(there.any()), f"column {name} is empty")
         value, tolerance = _metric(record, predicted[there], true[there])
-        same = abs(value - lane["test"]) <= tolerance + 1e-12 * abs(value)
-        _require(record, "predictions.csv", same, f"{name}: they give {value:.9g}, but test is {lane['test']:.9g} in result.json")
+        same = abs(value - trial["test"]) <= tolerance + 1e-12 * abs(value)
+        _require(record, "predictions.csv", same, f"{name}: they give {value:.9g}, but test is {trial['test']:.9g} in result.json")
 
 
 def _metric(record: Record, predicted: np.ndarray, true: np.ndarray) -> tuple[float, float]:

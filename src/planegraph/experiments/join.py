@@ -1,7 +1,7 @@
 """Several records as one: seeds of one row that were trained apart, as where no machine was free long enough for all of them.
 
-The parts have the same settings but for their seeds, which follow one another. Lanes, logs, predictions and sessions are put together,
-seconds are added, and means and deviations are those of all lanes, so the record that they give is checked like any other.
+The parts have the same settings but for their seeds, which follow one another. Trials, logs, predictions and sessions are put together,
+seconds are added, and means and deviations are those of all trials, so the record that they give is checked like any other.
 """
 
 from __future__ import annotations
@@ -15,33 +15,33 @@ import numpy as np
 from ..runs.folder import Predictions, Run, curve_of
 from ..runs.settings import RunSettings, flat
 from ..train.run import spread
-from .records import Record, RecordError, lane_name
+from .records import Record, RecordError, trial_name
 
-_OF_A_PART = ("lanes", "test", "val", "seconds", "device", "torch")  # the rest of a result is that of the task
+_OF_A_PART = ("trials", "test", "val", "seconds", "device", "torch")  # the rest of a result is that of the task
 
 
 def joined(parts: Sequence[Record]) -> Record:
-    """One record of all lanes; RecordError, which names the folders, if the parts do not belong together."""
+    """One record of all trials; RecordError, which names the folders, if the parts do not belong together."""
     parts = sorted(parts, key=lambda part: part.settings.train.seed)
     for part, following in pairwise(parts):
         _check_pair(part, following)
     first, last = parts[0], parts[-1]
-    lanes = [lane for part in parts for lane in part.result["lanes"]]
+    trials = [trial for part in parts for trial in part.result["trials"]]
     seconds = round(sum(part.result["seconds"] for part in parts), 3)
     train = replace(first.settings.train, seeds=sum(part.settings.train.seeds for part in parts))
-    result = {**last.result, "lanes": lanes, "seconds": seconds}
+    result = {**last.result, "trials": trials, "seconds": seconds}
     facts = {
         **last.facts,
         "dirty": any(part.facts["dirty"] for part in parts),
         "seconds": seconds,
-        "lanes": len(lanes),
+        "trials": len(trials),
         "sessions": [session for part in parts for session in part.facts["sessions"]],
     }
     notes = list(dict.fromkeys(part.facts["note"] for part in parts if part.facts.get("note")))
     return replace(
         first,
         facts=facts | ({"note": "; ".join(notes)} if notes else {}),
-        result=result | {part: spread([lane[part] for lane in lanes]) for part in ("test", "val")},
+        result=result | {part: spread([trial[part] for trial in trials]) for part in ("test", "val")},
         settings=replace(first.settings, train=train),
         log=[row for part in parts for row in part.log],
         predictions=_predictions(parts),
@@ -93,10 +93,10 @@ def _predictions(parts: Sequence[Record]) -> dict[str, list[float | None]]:
 def run_of(record: Record) -> Run:
     """What the page of a run shows, as far as a record keeps it: of classes it has no outputs, so these are not shown."""
     curves, tests = [], {}
-    for lane in record.result["lanes"]:
-        rows = [row for row in record.log if (row["seed"], row["fold"]) == (lane["seed"], lane["fold"])]
-        name = lane_name(lane)
-        curves.append(curve_of(name, rows, float(rows[-1]["seconds"]), lane["best_epoch"]))
+    for trial in record.result["trials"]:
+        rows = [row for row in record.log if (row["seed"], row["fold"]) == (trial["seed"], trial["fold"])]
+        name = trial_name(trial)
+        curves.append(curve_of(name, rows, float(rows[-1]["seconds"]), trial["best_epoch"]))
         if name in record.predictions and record.result.get("kind") != "multiclass":
             predicted = np.array(record.predictions[name], np.float64)
             there = ~np.isnan(predicted)

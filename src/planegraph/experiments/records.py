@@ -3,12 +3,12 @@
 ::
 
     settings.yaml     of the run
-    result.json       as training wrote it: mean and standard deviation, and every lane (seed, fold)
-    log.csv           a row for each lane and epoch: epoch, seed, fold, loss, rate, val, val_loss, seconds
-    predictions.csv   id and target of each graph of the test part, and what each lane predicts: its output or, of classes, the class;
+    result.json       as training wrote it: mean and standard deviation, and every trial (seed, fold)
+    log.csv           a row for each trial and epoch: epoch, seed, fold, loss, rate, val, val_loss, seconds
+    predictions.csv   id and target of each graph of the test part, and what each trial predicts: its output or, of classes, the class;
                       not for tasks with several outputs
     report.html       learning curves and predictions, for people
-    record.json       name, kind, model_format, commit, date, command, machine, seconds, lanes, parameters, sessions, note (if any); the
+    record.json       name, kind, model_format, commit, date, command, machine, seconds, trials, parameters, sessions, note (if any); the
                       command trains by settings.yaml, what was typed stands in sessions
 
 A record of something measured (kind "measure") has ``record.json`` and ``result.json`` with its rows. Numbers in CSV have six significant
@@ -44,7 +44,7 @@ from ..errors import PlanegraphError, PlanegraphWarning
 from ..io.atomic import replace_files
 from ..io.checksums import read_json
 from ..nn.model import FORMAT
-from ..runs import trials as lanes
+from ..runs import trials as trials
 from ..runs.folder import Run, damage_named, refuse_several
 from ..runs.log import read_log
 from ..runs.models import MODELS
@@ -147,7 +147,7 @@ def write_measure(
 ) -> Path:
     """Keeps the rows of something measured as ``records_root/name``; ``more`` goes into ``result.json`` beside them."""
     folder = _place(records_root, name)
-    facts = {"name": name, "kind": "measure", "model_format": FORMAT, **session(device), "seconds": round(seconds, 3), "lanes": 0}
+    facts = {"name": name, "kind": "measure", "model_format": FORMAT, **session(device), "seconds": round(seconds, 3), "trials": 0}
     made = Record(folder, facts, {**more, "rows": list(rows)})
     made.check()
     with _taking_place_of(folder) as new:
@@ -205,7 +205,7 @@ def _of_run(run: Path, folder: Path, name: str) -> Record:
             "dirty": any(s["dirty"] for s in sessions),
             "command": _command(settings, folder),
             "seconds": result["seconds"],
-            "lanes": len(result["lanes"]),
+            "trials": len(result["trials"]),
             "parameters": _parameters(run, result),
             "sessions": sessions,
         }
@@ -239,10 +239,10 @@ def _log(run: Path) -> list[Row]:
 
 
 def _parameters(run: Path, result: Mapping[str, Any]) -> int:
-    """How many numbers one lane's model learns."""
+    """How many numbers one trial's model learns."""
     from .. import nn
 
-    path = run / "models" / lane_name(result["lanes"][0]) / "config.json"
+    path = run / "models" / trial_name(result["trials"][0]) / "config.json"
     config = _read_json(path)
     if config.get("format", FORMAT) != FORMAT:
         raise RecordError(f"{path} has format {config['format']}: the run is that of another planegraph; this one reads {FORMAT}")
@@ -252,16 +252,16 @@ def _parameters(run: Path, result: Mapping[str, Any]) -> int:
 
 
 def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float | None]]:
-    """Columns id, true and one for each lane, over all graphs that some lane is tested on; None where a lane is not. Of classes that with
+    """Columns id, true and one for each trial, over all graphs that some trial is tested on; else None. Of classes that with
     the largest output, the first of equals."""
     from ..runs.checkpoint import load_checkpoint
 
     if not keeps_predictions(result):
         return {}
     true: dict[int, float] = {}
-    by_lane: dict[str, dict[int, float]] = {}
-    for lane in result["lanes"]:
-        path = run / "models" / lane_name(lane) / "test.safetensors"
+    by_trial: dict[str, dict[int, float]] = {}
+    for trial in result["trials"]:
+        path = run / "models" / trial_name(trial) / "test.safetensors"
         if not path.is_file():
             raise RecordError(f"{path} is missing")
         with damage_named(path, RecordError):
@@ -269,10 +269,10 @@ def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float |
             answers = found["predicted"].argmax(-1) if result.get("kind") == "multiclass" else found["predicted"]
             ids, predicted, y = (values.flatten().tolist() for values in (found["id"], answers, found["true"]))
             true |= dict(zip(ids, y, strict=True))
-            by_lane[lane_name(lane)] = dict(zip(ids, predicted, strict=True))
+            by_trial[trial_name(trial)] = dict(zip(ids, predicted, strict=True))
     ids = sorted(true)
     columns: dict[str, list[float | None]] = {"id": ids, "true": [_six(true[i]) for i in ids]}
-    return columns | {name: [_six(values.get(i)) for i in ids] for name, values in by_lane.items()}
+    return columns | {name: [_six(values.get(i)) for i in ids] for name, values in by_trial.items()}
 
 
 def keeps_predictions(result: Mapping[str, Any]) -> bool:
@@ -296,9 +296,9 @@ def _report(run: Path | Run, path: Path) -> None:
         warnings.warn(f"{path.name} could not be written: {type(error).__name__}: {error}", PlanegraphWarning, stacklevel=3)
 
 
-def lane_name(lane: Mapping[str, Any]) -> str:
-    """The name of a lane of ``result.json``."""
-    return lanes.lane_name(lane["seed"], lane["fold"])
+def trial_name(trial: Mapping[str, Any]) -> str:
+    """The name of a trial of ``result.json``."""
+    return trials.trial_name(trial["seed"], trial["fold"])
 
 
 # ---- reading ----------------------------------------------------------------------------------------------------------------------

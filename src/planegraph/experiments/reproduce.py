@@ -170,7 +170,7 @@ def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan) -> Non
     if not first_process():
         return
     record = write_record(folder, plan.records, name)
-    figure = with_spread(result["test"]["mean"], result["test"]["std"], len(result["lanes"]))
+    figure = with_spread(result["test"]["mean"], result["test"]["std"], len(result["trials"]))
     plan.say(f"{name}: {result['metric']} {figure}, {result['seconds']:.0f} s; recorded in {record}")
 
 

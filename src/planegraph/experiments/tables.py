@@ -169,10 +169,10 @@ def _cells(table: Table, row: Published, record: Record | None, reason: str, lin
 
 def _ours(table: Table, record: Record) -> str:
     mean, std = figure(table, record)
-    lanes = len(record.result["lanes"])
+    trials = len(record.result["trials"])
     if table.value == "seconds":
-        return f"{mean:.0f} s (test {record.result['test']['mean']:.4f}, n = {lanes})"
-    return f"{with_spread(mean, std, lanes, table.digits)} (n = {lanes})"
+        return f"{mean:.0f} s (test {record.result['test']['mean']:.4f}, n = {trials})"
+    return f"{with_spread(mean, std, trials, table.digits)} (n = {trials})"
 
 
 def _about(record: Record, link: str) -> list[str]:
@@ -187,8 +187,8 @@ def _further(records: Sequence[Record], link: str) -> str:
         if record.settings is None:
             rows.append([record.name, "", f"{len(record.result['rows'])} rows", "", "", _time(record), _link(record, link)])
             continue
-        test, lanes = record.result["test"], len(record.result["lanes"])
-        ours = f"{record.result['metric']} {with_spread(test['mean'], test['std'], lanes)} (n = {lanes})"
+        test, trials = record.result["test"], len(record.result["trials"])
+        ours = f"{record.result['metric']} {with_spread(test['mean'], test['std'], trials)} (n = {trials})"
         rows.append([record.name, record.result["task"], ours, *_about(record, link)])
     return "\n".join(["## Further records", "", _markdown([head, *rows])])
 

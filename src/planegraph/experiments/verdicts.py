@@ -36,11 +36,11 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
     and a time of too few says nothing."""
     if record is None:
         return Verdict("not run", f"not run{': ' + reason if reason else ''}")
-    said, lanes = _against_bar(table, row, figure(table, record)[0]), len(record.result["lanes"])
+    said, trials = _against_bar(table, row, figure(table, record)[0]), len(record.result["trials"])
     before = f"{said.text}, but " if said.text else ""
     if record.earlier is not None:
         return Verdict("earlier model", f"by an earlier model{': ' + said.text if said.text else ''}")
-    few = lanes < row.repeats
+    few = trials < row.repeats
     others = [o for o in record.overrides if not (few and o.startswith("train.seeds="))]
     if others:
         return Verdict("other settings", f"{before}settings differ from configs/{row.name}.yaml: {', '.join(others)}")
@@ -50,13 +50,13 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
     if few:
         promising = said.kind == "reached" and table.value == "test"
         kind: Kind = "missed" if said.kind == "missed" else "reached by fewer seeds" if promising else "incomplete"
-        return Verdict(kind, f"{before}{lanes} of {row.repeats} seeds or folds")
+        return Verdict(kind, f"{before}{trials} of {row.repeats} seeds or folds")
     return said
 
 
 def _counts(table: Table, row: Published, record: Record) -> bool:
     """Whether the record is what the row asks for, whatever figure it has."""
-    return not record.overrides and not _unlike(table, row, record) and len(record.result["lanes"]) >= row.repeats
+    return not record.overrides and not _unlike(table, row, record) and len(record.result["trials"]) >= row.repeats
 
 
 def _unlike(table: Table, row: Published, record: Record) -> str:

@@ -174,7 +174,7 @@ class Graph:
             node[new] = self._node_labels
         return Graph._trusted(n, new[self._edges], node, self._edge_labels, self._dart_labels)
 
-    # ---- conversion (see convert.py, graph6.py, molecules.py) ---------------------------------------------------------
+    # ---- conversion (see formats/) ---------------------------------------------------------
 
     @classmethod
     def from_networkx(cls, G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Graph:

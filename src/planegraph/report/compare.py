@@ -14,7 +14,7 @@ from .curves import learning_curves
 from .markup import Markup, join, tag
 from .page import cards, figures, section, swatch, table, text, write_page
 from .plot import COLOURS, run_colours
-from .run_page import lane_table, machine_part, prediction_figures
+from .run_page import machine_part, prediction_figures, trial_table
 from .texts import duration, metric_name, spread
 
 
@@ -38,7 +38,7 @@ def _side_by_side(runs: list[Run], path: Path) -> Path:
         for name, run, colour in zip(names, runs, colours, strict=True)
         if run.tests
     ]
-    lanes = [join(tag("h3", name), lane_table(run)) for name, run in zip(names, runs, strict=True) if run.curves]
+    trials = [join(tag("h3", name), trial_table(run)) for name, run in zip(names, runs, strict=True) if run.curves]
     machines = [join(tag("h3", name), machine_part(run)) for name, run in zip(names, runs, strict=True)]
     write_page(
         Path(path),
@@ -48,7 +48,7 @@ def _side_by_side(runs: list[Run], path: Path) -> Path:
         _result_table(runs, [swatch(colour, name) for colour, name in zip(colours, names, strict=True)]),
         section("Learning curves", figures(learning_curves(runs, names))),
         section("Predictions on the test part", _beside(predictions)),
-        section("Every lane", _beside(lanes)),
+        section("Every trial", _beside(trials)),
         section("Time and machine", _beside(machines)),
         section("Settings", _settings_table(runs, names)),
     )
@@ -62,7 +62,7 @@ def run_names(runs: Sequence[Run]) -> list[str]:
 
 
 def _figure(run: Run) -> str:
-    return "not finished" if run.result is None else spread(run.metric, **run.result["test"], count=len(run.result["lanes"]))
+    return "not finished" if run.result is None else spread(run.metric, **run.result["test"], count=len(run.result["trials"]))
 
 
 def _what(run: Run) -> str:
@@ -72,9 +72,9 @@ def _what(run: Run) -> str:
 def _result_table(runs: Sequence[Run], names: Sequence[Markup]) -> Markup:
     rows = []
     for run, name in zip(runs, names, strict=True):
-        val = "-" if run.result is None else spread(run.metric, **run.result["val"], count=len(run.result["lanes"]))
+        val = "-" if run.result is None else spread(run.metric, **run.result["val"], count=len(run.result["trials"]))
         rows.append((name, _figure(run), val, str(len(run.curves)), f"{run.epochs:,}", duration(run.seconds)))
-    return table(("run", "test", "validation", "lanes", "epochs", "time"), rows)
+    return table(("run", "test", "validation", "trials", "epochs", "time"), rows)
 
 
 def _beside(parts: Sequence[Markup]) -> Markup | None:

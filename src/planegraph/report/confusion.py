@@ -1,4 +1,4 @@
-"""The confusion matrix of the test part: a row for each true class, a column for each predicted one, all lanes counted together."""
+"""The confusion matrix of the test part: a row for each true class, a column for each predicted one, all trials counted together."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT, _TOP, _CELLS, _BELOW = 62, 14, 360, 50
 
 
 def counts(run: Run) -> np.ndarray:
-    """(classes, classes) counts; empty before the first lane is tested."""
+    """(classes, classes) counts; empty before the first trial is tested."""
     if not run.tests:
         return np.zeros((0, 0), np.int64)
     predicted = np.concatenate([t.predicted for t in run.tests.values()])
@@ -46,8 +46,8 @@ def confusion(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
     middle = _TOP + _CELLS / 2
     marks.append(tag("text", "predicted class", x=_LEFT + _CELLS / 2, y=_TOP + _CELLS + 40, text_anchor="middle"))
     marks.append(tag("text", "true class", x=15, y=middle, text_anchor="middle", transform=f"rotate(-90 15 {middle})"))
-    right, lanes = int(matrix.trace()), len(run.tests)
-    of = f" of {several(lanes, 'lane')}" if lanes > 1 else ""
+    right, trials = int(matrix.trace()), len(run.tests)
+    of = f" of {several(trials, 'trial')}" if trials > 1 else ""
     caption = f"Confusion matrix of the test part{of}: {right:,} of {several(int(matrix.sum()), 'graph')} right."
     width, height = _LEFT + _CELLS + 14, _TOP + _CELLS + _BELOW
     return [Figure("confusion", "confusion matrix of the test part", caption, join(*marks), width, height)]

@@ -64,8 +64,8 @@ def residuals(
 
 def roc_of_target(run: Run, k: int, target: str, true: np.ndarray, predicted: np.ndarray, colour: str) -> Figure:
     """The ROC curve of the ensemble's probabilities."""
-    lane = Predictions(np.arange(len(true)), predicted[:, None], true)
-    [figure] = roc(replace(run, tests={"ensemble": lane}), colour)
+    trial = Predictions(np.arange(len(true)), predicted[:, None], true)
+    [figure] = roc(replace(run, tests={"ensemble": trial}), colour)
     return replace(figure, name=f"roc-{k}", label=f"ROC curve, {target}", caption=f"{target}: {figure.caption}")
 
 

@@ -189,7 +189,7 @@ def molecule_figures(run: Run, found: MoleculeRun, colour: str = COLOURS[0]) -> 
     if found.tests is None:
         return []
     if found.kind == "multiclass":
-        return [_with_classes(figure, found.classes) for figure in confusion(_as_lane(run, found.tests), colour)]
+        return [_with_classes(figure, found.classes) for figure in confusion(_as_trial(run, found.tests), colour)]
     plotted = min(len(found.targets), MOST_TARGETS)
     made: list[Figure] = []
     for k, target in enumerate(found.targets[:plotted]):
@@ -218,13 +218,13 @@ def molecule_classes(run: Run, found: MoleculeRun) -> Markup | None:
     """Recall and precision of each class of a multiclass target, by the text of the classes."""
     if found.kind != "multiclass" or found.tests is None:
         return None
-    rows = [(found.classes[k], *cells[1:]) for k, cells in enumerate(by_class(counts(_as_lane(run, found.tests))))]
+    rows = [(found.classes[k], *cells[1:]) for k, cells in enumerate(by_class(counts(_as_trial(run, found.tests))))]
     made = table(("class", "molecules", "found", "recall", "precision"), rows)
     return tag("details", tag("summary", "By class"), made, open="open")
 
 
-def _as_lane(run: Run, tests: Tests) -> Run:
-    """The run as if the ensemble were its only lane."""
+def _as_trial(run: Run, tests: Tests) -> Run:
+    """The run as if the ensemble were its only trial."""
     true = tests.true[:, 0].astype(np.int64)
     return replace(run, tests={"ensemble": Predictions(np.arange(len(true)), tests.predicted, true)})
 

@@ -1,4 +1,4 @@
-"""ROC curves: for each lane the share of positives found against the share of negatives taken for positive, over all thresholds."""
+"""ROC curves: for each trial the share of positives found against the share of negatives taken for positive, over all thresholds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def roc_curve(scores: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.
 
 
 def roc(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
-    """One figure with a curve for each lane; of several targets, the first."""
+    """One figure with a curve for each trial; of several targets, the first."""
     if not run.tests:
         return []
     axis = linear(0.0, 1.0)
@@ -45,7 +45,5 @@ def roc(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
         kept = thin_evenly(len(x), most)
         marks.append(plot.line(x[kept], y[kept], colour, thick, stroke_opacity=0.7))
         graphs, positives = graphs + len(true), positives + int((true > 0.5).sum())
-    caption = (
-        f"ROC curve{'s, one for each lane' if len(run.tests) > 1 else ''}; {several(graphs, 'prediction')}, {positives:,} positive."
-    )
+    caption = f"ROC curve{'s, one for each trial' if len(run.tests) > 1 else ''}; {several(graphs, 'prediction')}, {positives:,} positive."
     return [Figure("roc", "ROC curve on the test part", caption, plot.drawn(*marks), _SIZE, _SIZE)]

@@ -10,7 +10,7 @@ import numpy as np
 from ..io.atomic import replace_files
 from ..runs.folder import Run, damage_named, read_run
 from ..runs.settings import flat
-from ..runs.trials import lane_title
+from ..runs.trials import trial_title
 from .confusion import MOST_CLASSES, by_class, confusion, counts
 from .curves import learning_curves
 from .markup import Markup, join, tag
@@ -49,7 +49,7 @@ def _write_report(run: Run, path: Path) -> Path:
         section("Learning curves", figures(learning_curves([run], [run.model]))),
         section("Predictions on the test part", figures(prediction_figures(run)), beside),
         None if found is None else section("Test molecules furthest off", worst_part(found)),
-        section("Every lane", lane_table(run), target_table(run)),
+        section("Every trial", trial_table(run), target_table(run)),
         section("Time and machine", machine_part(run)),
         section("Settings", facts(flat(run.settings))),
         _about(run),
@@ -84,8 +84,8 @@ def result_part(run: Run) -> Markup:
     if run.result is None:
         return tag("div", tag("strong", "This run is not finished: there is no result yet."), " ", _progress(run), class_="note")
     result, metric = run.result, run.metric
-    count = len(result["lanes"])
-    of = f"mean ± standard deviation of {count} lanes" if count > 1 else "one lane"
+    count = len(result["trials"])
+    of = f"mean ± standard deviation of {count} trials" if count > 1 else "one trial"
     name = metric_name(metric)
     return join(
         cards(
@@ -104,38 +104,38 @@ def _together(run: Run) -> str:
     return f", {run.together} targets together" if run.together > 1 else ""
 
 
-def lane_table(run: Run) -> Markup | None:
-    """Each lane's figures; of an unfinished run what its log says."""
+def trial_table(run: Run) -> Markup | None:
+    """Each trial's figures; of an unfinished run what its log says."""
     if run.result is None:
         rows = [(c.name, _whole(c.epoch[-1]), _last(c.loss), _last(c.val), _whole(c.best_epoch)) for c in run.curves]
-        return table(("lane", "epochs done", "training loss", "validation", "best epoch"), rows) if rows else None
-    metric, lanes = run.metric, run.result["lanes"]
+        return table(("trial", "epochs done", "training loss", "validation", "best epoch"), rows) if rows else None
+    metric, trials = run.metric, run.result["trials"]
     rows = [
         (
-            lane_title(lane["seed"], lane.get("fold")),
-            _whole(lane["best_epoch"]),
-            figure(metric, lane["val"]),
-            figure(metric, lane["test"]),
-            *(number(lane[key]) if key in lane else "-" for key in ("val_loss", "test_loss")),
+            trial_title(trial["seed"], trial.get("fold")),
+            _whole(trial["best_epoch"]),
+            figure(metric, trial["val"]),
+            figure(metric, trial["test"]),
+            *(number(trial[key]) if key in trial else "-" for key in ("val_loss", "test_loss")),
         )
-        for lane in lanes
+        for trial in trials
     ]
     last = None
-    if len(lanes) > 1:
-        val, test = (spread(metric, **run.result[part], count=len(lanes)) for part in ("val", "test"))
+    if len(trials) > 1:
+        val, test = (spread(metric, **run.result[part], count=len(trials)) for part in ("val", "test"))
         last = ("mean ± std", "", val, test, "", "")
-    return table(("lane", "best epoch", "validation", "test", "validation loss", "test loss"), rows, last=last)
+    return table(("trial", "best epoch", "validation", "test", "validation loss", "test loss"), rows, last=last)
 
 
 def target_table(run: Run) -> Markup | None:
-    """The test figure of each target, over all lanes."""
-    lanes = [lane["test_by_target"] for lane in (run.result or {}).get("lanes", []) if "test_by_target" in lane]
-    if not lanes:
+    """The test figure of each target, over all trials."""
+    trials = [trial["test_by_target"] for trial in (run.result or {}).get("trials", []) if "test_by_target" in trial]
+    if not trials:
         return None
-    values = np.array(lanes)
-    stds = values.std(axis=0, ddof=1) if len(lanes) > 1 else np.zeros(values.shape[1])
+    values = np.array(trials)
+    stds = values.std(axis=0, ddof=1) if len(trials) > 1 else np.zeros(values.shape[1])
     pairs = zip(values.mean(axis=0).tolist(), stds.tolist(), strict=True)
-    rows = [(f"target {k}", spread(run.metric, mean, std, len(lanes))) for k, (mean, std) in enumerate(pairs)]
+    rows = [(f"target {k}", spread(run.metric, mean, std, len(trials))) for k, (mean, std) in enumerate(pairs)]
     return join(tag("p", "By target:"), table(("target", "test"), rows))
 
 
@@ -155,7 +155,7 @@ def machine_part(run: Run) -> Markup:
         known |= {"device": run.result.get("device"), "PyTorch": run.result.get("torch")}
     steps = run.together * sum(len(c.epoch) for c in run.curves)
     if steps and run.seconds:
-        known["for each lane and epoch"] = duration(run.seconds / steps)
+        known["for each trial and epoch"] = duration(run.seconds / steps)
     parts = [facts(known)]
     for k, session in enumerate(run.sessions, 1):
         parts.append(tag("p", f"Start {k} of {len(run.sessions)}" if len(run.sessions) > 1 else "Started by", class_="soft"))
@@ -168,7 +168,7 @@ def _progress(run: Run) -> str:
         return "Its log is empty."
     done = sum(len(c.epoch) for c in run.curves)
     return (
-        f"So far {several(done, 'epoch')} of {several(len(run.curves), 'lane')}, of {run.epochs:,} planned for each; "
+        f"So far {several(done, 'epoch')} of {several(len(run.curves), 'trial')}, of {run.epochs:,} planned for each; "
         f"{duration(run.seconds)} of training."
     )
 

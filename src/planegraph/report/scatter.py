@@ -22,7 +22,7 @@ _SIZE = 430
 
 
 def scatters(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
-    """The plots of a run; none before its first lane is tested."""
+    """The plots of a run; none before its first trial is tested."""
     shown, tests = typical_seed(run)
     if not tests:
         return []
@@ -43,8 +43,8 @@ def typical_seed(run: Run) -> tuple[str, Mapping[str, Predictions]]:
     if len(by_seed) < 2:
         return "", next(iter(by_seed.values()), {})
     figures: dict[str, list[float]] = {}
-    for lane in run.result["lanes"] if run.result else []:
-        figures.setdefault(f"seed{lane['seed']}", []).append(lane["test"])
+    for trial in run.result["trials"] if run.result else []:
+        figures.setdefault(f"seed{trial['seed']}", []).append(trial["test"])
     ranked = sorted((name for name in by_seed if name in figures), key=lambda name: float(np.mean(figures[name])))
     name = ranked[(len(ranked) - 1) // 2] if ranked else next(iter(by_seed))
     why = ", the median of the seeds" if ranked else ""

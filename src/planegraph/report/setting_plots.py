@@ -84,10 +84,10 @@ def _labels(values: Sequence[str]) -> list[str]:
 
 
 def _caption(title: str, runs: Sequence[SweepRun], log: bool) -> str:
-    lanes = max(len(run.result["lanes"]) for run in runs)
+    trials = max(len(run.result["trials"]) for run in runs)
     parts = [f"Each dot is one of {several(len(runs), 'run')}, coloured as in the table; bars: the mean of a value"]
-    if lanes > 1:
-        parts.append("lines: one standard deviation over the lanes of a run")
+    if trials > 1:
+        parts.append("lines: one standard deviation over the trials of a run")
     if log:
         parts.append("logarithmic axis")
     return "; ".join(parts) + "."

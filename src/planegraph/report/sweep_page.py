@@ -60,12 +60,12 @@ def sweep_csv(runs: Sequence[SweepRun]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     keys = list(runs[0].values)
-    writer.writerow(["run", *keys, "state", "metric", "validation", "validation_std", "lanes", "seconds", "test"])
+    writer.writerow(["run", *keys, "state", "metric", "validation", "validation_std", "trials", "seconds", "test"])
     for k, run in enumerate(runs):
         cells: list[object] = [""] * 6
         if run.result is not None:
             val, test = run.result["val"], run.result["test"]
-            cells = [run.result["metric"], val["mean"], val["std"], len(run.result["lanes"]), run.result["seconds"]]
+            cells = [run.result["metric"], val["mean"], val["std"], len(run.result["trials"]), run.result["seconds"]]
             cells.append("" if k else test["mean"])
         writer.writerow([run.folder.name, *(value_text(run.values[key]) for key in keys), run.state, *cells])
     return out.getvalue()
@@ -95,7 +95,7 @@ def _result(runs: Sequence[SweepRun]) -> Markup | None:
     best = runs[0]
     if best.result is None:
         return None
-    metric, count = best.result["metric"], len(best.result["lanes"])
+    metric, count = best.result["metric"], len(best.result["trials"])
     name = metric_name(metric)
     time = duration(sum(run.result["seconds"] for run in runs if run.result))
     val, test = (spread(metric, **best.result[part], count=count) for part in ("val", "test"))
@@ -123,7 +123,7 @@ def _run_table(runs: Sequence[SweepRun], drawn: Collection[Path], here: Path) ->
         place = swatch(next(colours), k) if run.folder in drawn else str(k)
         figure, seconds = run.state, ""
         if run.result is not None:
-            figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["lanes"]))
+            figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["trials"]))
             seconds = duration(run.result["seconds"])
         values = [value_text(run.values[key]) for key in names]
         rows.append([place, *values, figure, seconds, _link(run.folder / REPORT, here)])

@@ -84,7 +84,7 @@ def duration(seconds: float) -> str:
 def several(count: int, what: str) -> str:
     """A count with its noun.
 
-    >>> several(1, "lane"), several(2000, "epoch")
-    ('1 lane', '2,000 epochs')
+    >>> several(1, "trial"), several(2000, "epoch")
+    ('1 trial', '2,000 epochs')
     """
     return f"{count:,} {what}" + ("" if count == 1 else "s")

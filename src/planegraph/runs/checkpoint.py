@@ -1,7 +1,7 @@
 """Checkpoints: one safetensors file with all tensors, and everything else as JSON in its header. Never pickle.
 
 It is written under a temporary name, synced and renamed, so a process that dies leaves the old checkpoint or the new one. It is sealed
-(sealed.py), so a file of which a disk or a copy has altered a bit, of a tensor, a fact or the header, is refused. Checkpoints of version 2
+(io/checksums.py), so a file of which a disk or a copy has altered a bit, of a tensor, a fact or the header, is refused. Checkpoints of version 2
 have a checksum of the tensors only, and are read by that.
 
 Reading it back and going on gives the same numbers, on a CPU bit for bit: it holds weights, moments, averages, the best weights, seeds and

@@ -11,7 +11,7 @@ from ..tasks.molecules.task import MoleculeSchema
 from ..errors import FormatError
 from ..nn import GraphModel
 from ..io.checksums import read_json
-from .trials import lane_name
+from .trials import trial_name
 from .models import MODELS
 
 SCHEMA, PREDICTIONS = "molecules.json", "predictions.csv"
@@ -34,7 +34,7 @@ def read_run(folder: Path) -> FinishedRun:
         result = read_json(path, _AGAIN)
     try:
         model_class = MODELS[result["model_class"]]
-        names = [lane_name(lane["seed"], lane["fold"]) for lane in result["lanes"]]
+        names = [trial_name(trial["seed"], trial["fold"]) for trial in result["trials"]]
         intervals = result["ensemble"].get("intervals", {})
         half_widths = [intervals.get(name, {}).get("half_width") for name in schema.targets]
     except (AttributeError, KeyError, TypeError) as error:

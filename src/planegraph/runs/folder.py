@@ -1,4 +1,4 @@
-"""What the folder of a run holds, finished or not: settings, result, the curve of each lane, test predictions, machines.
+"""What the folder of a run holds, finished or not: settings, result, the curve of each trial, test predictions, machines.
 
 Nothing else is looked at: no dataset, no weights. What an unfinished run does not have yet is None or empty.
 """
@@ -18,7 +18,7 @@ from ..data.format import read_tensors
 from ..errors import FormatError, PlanegraphError
 from ..io.checksums import check_file, is_sealed, read_json
 from ..io.text import shortened
-from .trials import lane_name
+from .trials import trial_name
 from .log import read_log
 from .provenance import read_sessions
 from .settings import read_run_settings
@@ -35,7 +35,7 @@ def refuse_several(folder: Path) -> None:
 
 @dataclass(frozen=True)
 class Curve:
-    """A lane in the log: a value for each epoch, NaN where nothing was measured. ``best_epoch`` is None before the first validation."""
+    """A trial in the log: a value for each epoch, NaN where nothing was measured. ``best_epoch`` is None before the first validation."""
 
     name: str
     seed: int
@@ -50,7 +50,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of a lane on its test graphs: ``predicted`` (n, outputs) and ``true`` (n, targets), or (n,) if these are classes."""
+    """Of a trial on its test graphs: ``predicted`` (n, outputs) and ``true`` (n, targets), or (n,) if these are classes."""
 
     id: np.ndarray
     predicted: np.ndarray
@@ -117,10 +117,10 @@ def damage_named(what: object, kind: type[PlanegraphError] = FormatError) -> Ite
     """Whatever a file, or one of a folder's, holds instead of what it should becomes an error of this kind that names it.
 
     >>> with damage_named("runs/x/result.json"):
-    ...     {}["lanes"]
+    ...     {}["trials"]
     Traceback (most recent call last):
     ...
-    planegraph.errors.FormatError: runs/x/result.json is damaged: KeyError 'lanes'
+    planegraph.errors.FormatError: runs/x/result.json is damaged: KeyError 'trials'
     """
     try:
         yield
@@ -155,21 +155,21 @@ def read_run(folder: str | PathLike[str]) -> Run:
 
 
 def _curves(folder: Path) -> list[Curve]:
-    """Of all groups, by seed and fold; a group's seconds count once, for its first lane."""
+    """Of all groups, by seed and fold; a group's seconds count once, for its first trial."""
     found = []
     further = sorted(folder.glob("group*/log.jsonl"), key=lambda path: (len(path.parent.name), path.parent.name))
     for path in [folder / "log.jsonl", *further]:
-        lanes: dict[str, list[dict[str, Any]]] = {}
+        trials: dict[str, list[dict[str, Any]]] = {}
         for record in read_log(path):
-            lanes.setdefault(lane_name(record["seed"], record["fold"]), []).append(record)
-        for k, (name, records) in enumerate(lanes.items()):
+            trials.setdefault(trial_name(record["seed"], record["fold"]), []).append(record)
+        for k, (name, records) in enumerate(trials.items()):
             last = records[-1]
             found.append(curve_of(name, records, float(last["seconds"]) if k == 0 else 0.0, last["best_epoch"]))
     return sorted(found, key=lambda c: (c.seed, -1 if c.fold is None else c.fold))
 
 
 def curve_of(name: str, records: Sequence[Mapping[str, Any]], seconds: float, best_epoch: int | None) -> Curve:
-    """The curve of a lane from its rows of the log, one for each epoch."""
+    """The curve of a trial from its rows of the log, one for each epoch."""
     columns = {key: np.array([r[key] for r in records], np.float64) for key in ("epoch", "loss", "val", "rate")}  # None is NaN
     last = records[-1]
     return Curve(name, last["seed"], last["fold"], **columns, seconds=seconds, best_epoch=best_epoch)

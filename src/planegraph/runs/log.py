@@ -1,7 +1,7 @@
-"""The log of a run, ``log.jsonl``: a line for each epoch and lane.
+"""The log of a run, ``log.jsonl``: a line for each epoch and trial.
 
 A line holds epoch (from 1), seed, fold, loss, rate, val, val_loss, best, best_epoch, seconds; null where nothing was measured. Its crc32
-is that of the others (sealed.py); lines of earlier versions have none.
+is that of the others (io/checksums.py); lines of earlier versions have none.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read_log(path: Path) -> list[Record]:
 
 
 def _lines(path: Path) -> list[tuple[str, Record]]:
-    """Each line with the record in it; the epochs of a lane ascend, so a line that is there twice, or moved, is damage, too."""
+    """Each line with the record in it; the epochs of a trial ascend, so a line that is there twice, or moved, is damage, too."""
     found, last = [], {}
     for number, (line, whole) in enumerate(_text(path), start=1):
         try:
@@ -74,13 +74,13 @@ def _lines(path: Path) -> list[tuple[str, Record]]:
             found.append((line, unsealed(record)))
         except FormatError as error:
             raise FormatError(f"{path}, line {number}, is damaged: {error}. Mend the line, or train in another folder") from None
-        lane, epoch = (record["seed"], record.get("fold")), record["epoch"]
-        if epoch <= last.get(lane, epoch - 1):
+        trial, epoch = (record["seed"], record.get("fold")), record["epoch"]
+        if epoch <= last.get(trial, epoch - 1):
             raise FormatError(
-                f"{path}, line {number}, is damaged: it is of epoch {epoch}, and one of epoch {last[lane]} comes before it. Remove the "
+                f"{path}, line {number}, is damaged: it is of epoch {epoch}, and one of epoch {last[trial]} comes before it. Remove the "
                 "line if it is there twice, or train in another folder"
             )
-        last[lane] = epoch
+        last[trial] = epoch
     return found
 
 

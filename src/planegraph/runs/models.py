@@ -1,4 +1,4 @@
-"""The model of a lane: built from the settings and the task's features, its first weights drawn from the lane's seed or copied."""
+"""The model of a trial: built from the settings and the task's features, its first weights drawn from the trial's seed or copied."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .. import nn
 from ..tasks.task import Task
 from ..nn.config import features_of_sizes
 from .errors import SettingsError
-from .trials import Lane
+from .trials import Trial
 from .settings import RunSettings
 
 MODELS: dict[str, type[nn.GraphModel]] = {model.__name__: model for model in (nn.BasePlanE, nn.GIN, nn.GINE, nn.GCN)}
@@ -30,12 +30,12 @@ def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:
 
 
 def make_models(
-    task: Task, settings: RunSettings, lanes: Sequence[Lane], start: Callable[[nn.GraphModel, int], None] | None = None
+    task: Task, settings: RunSettings, trials: Sequence[Trial], start: Callable[[nn.GraphModel, int], None] | None = None
 ) -> nn.GraphModel:
-    """The model of one lane, or the stack of the models of several; ``start`` changes the first weights of the k-th seed's models."""
+    """The model of one trial, or the stack of the models of several; ``start`` changes the first weights of the k-th seed's models."""
     config, models = config_of(task, settings), []
-    for lane in lanes:
-        torch.manual_seed(lane.seed)
+    for trial in trials:
+        torch.manual_seed(trial.seed)
         try:
             models.append(model_class(settings)(config))
         except ValueError as error:  # a model that cannot do with the task's features
@@ -43,7 +43,7 @@ def make_models(
         if task.seen is not None:
             forget_unseen(models[-1], task.seen)
         if start is not None:
-            start(models[-1], lane.seed - settings.train.seed)
+            start(models[-1], trial.seed - settings.train.seed)
     model = models[0] if len(models) == 1 else model_class(settings).stack(models)
     return model.double() if settings.train.precision == "float64" else model
 

@@ -16,6 +16,7 @@ from typing import Any, Literal, get_args
 from ..errors import FormatError
 from ..nn.config import PlanEConfig
 from ..io.reading import read_file
+from ..io.atomic import replace_files
 from ..io.checksums import check_text, sealed_text
 from .errors import SettingsError
 from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
@@ -193,15 +194,11 @@ def read_yaml(path: str | PathLike[str]) -> Any:
 
 def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
     """Writes a YAML file that :func:`load_settings` reads."""
-    from ..io.atomic import replace_files
-
     replace_files({Path(path): _yaml_text(settings)})
 
 
 def save_run_settings(settings: RunSettings, folder: Path) -> None:
-    """Writes the ``settings.yaml`` of a run, with a checksum (sealed.py), which resuming and reports compare."""
-    from ..io.atomic import replace_files
-
+    """Writes the ``settings.yaml`` of a run, with a checksum (io/checksums.py), which resuming and reports compare."""
     replace_files({folder / _FILE: sealed_text(_yaml_text(settings))})
 
 

@@ -1,7 +1,7 @@
-"""Lanes: the seeds, folds and targets that one run trains, each as if it were alone.
+"""Trials: the seeds, folds and targets that one run trains, each as if it were alone.
 
-A lane has a seed (first weights and data order), a split and, where each target has a model of its own, a target. Lanes of one model are
-stacked along a replica dimension and share every step, so lanes that go together must take equally many steps an epoch; those that do
+A trial has a seed (first weights and data order), a split and, where each target has a model of its own, a target. Trials of one model are
+stacked along a replica dimension and share every step, so trials that go together must take equally many steps an epoch; those that do
 not are trained one group after another.
 """
 
@@ -20,18 +20,18 @@ from ..errors import PlanegraphError, PlanegraphWarning
 from .settings import TrainSettings
 
 
-def lane_name(seed: int, fold: int | None, target: str | None = None) -> str:
+def trial_name(seed: int, fold: int | None, target: str | None = None) -> str:
     """For files and messages: ``seed3``, ``seed3-fold0`` or ``mu-seed3``."""
     return ("" if target is None else f"{target}-") + f"seed{seed}" + ("" if fold is None else f"-fold{fold}")
 
 
-def lane_title(seed: int, fold: int | None, target: str | None = None) -> str:
+def trial_title(seed: int, fold: int | None, target: str | None = None) -> str:
     """The same for people: ``seed 3``, ``seed 3, fold 0`` or ``mu, seed 3``."""
     return ("" if target is None else f"{target}, ") + f"seed {seed}" + ("" if fold is None else f", fold {fold}")
 
 
 @dataclass(frozen=True)
-class Lane:
+class Trial:
     """One seed on one split for one target; ``fold`` and ``target`` are None if the task has none of its own."""
 
     seed: int
@@ -41,25 +41,25 @@ class Lane:
 
     @property
     def name(self) -> str:
-        """See :func:`lane_name`."""
-        return lane_name(self.seed, self.fold, self.target)
+        """See :func:`trial_name`."""
+        return trial_name(self.seed, self.fold, self.target)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Lane) and self.name == other.name
+        return isinstance(other, Trial) and self.name == other.name
 
     def __hash__(self) -> int:
         return hash(self.name)
 
 
-def lanes_of(task: Task, settings: TrainSettings) -> list[Lane]:
-    """All lanes of a run: targets times seeds times folds."""
+def trials_of(task: Task, settings: TrainSettings) -> list[Trial]:
+    """All trials of a run: targets times seeds times folds."""
     if task.splits is None and task.folds is None:
         raise PlanegraphError(f"task {task.name} must have splits or folds, one of them")
     checked = [(fold, _whole(task, split, fold)) for fold, split in task.by_fold()]
     if task.shared:
         warnings.warn(f"task {task.name}: {task.shared}", PlanegraphWarning, stacklevel=3)
     seeds = range(settings.seed, settings.seed + settings.seeds)
-    return [Lane(seed, fold, split, target) for target in task.targets or (None,) for seed in seeds for fold, split in checked]
+    return [Trial(seed, fold, split, target) for target in task.targets or (None,) for seed in seeds for fold, split in checked]
 
 
 def _whole(task: Task, split: Split, fold: int | None) -> dict[str, np.ndarray]:
@@ -71,22 +71,22 @@ def _whole(task: Task, split: Split, fold: int | None) -> dict[str, np.ndarray]:
     return {part: split[part] for part in PARTS}
 
 
-def most_graphs(lanes: Sequence[Lane]) -> int:
-    """The training graphs of the lane that has the most."""
-    return max(len(lane.split["train"]) for lane in lanes)
+def most_graphs(trials: Sequence[Trial]) -> int:
+    """The training graphs of the trial that has the most."""
+    return max(len(trial.split["train"]) for trial in trials)
 
 
-def groups_of(lanes: Sequence[Lane], batch_size: int, together: bool) -> list[list[Lane]]:
-    """The lanes that are trained together, in order of their first lane."""
+def groups_of(trials: Sequence[Trial], batch_size: int, together: bool) -> list[list[Trial]]:
+    """The trials that are trained together, in order of their first trial."""
     if not together:
-        return [[lane] for lane in lanes]
-    groups: dict[int, list[Lane]] = {}
-    for lane in lanes:
-        groups.setdefault(-(-len(lane.split["train"]) // batch_size), []).append(lane)
+        return [[trial] for trial in trials]
+    groups: dict[int, list[Trial]] = {}
+    for trial in trials:
+        groups.setdefault(-(-len(trial.split["train"]) // batch_size), []).append(trial)
     return list(groups.values())
 
 
-def training_order(lane: Lane, epoch: int) -> np.ndarray:
-    """The training graphs of a lane in the order of an epoch, epochs counted from 0."""
-    ids = lane.split["train"]
-    return ids[np.random.default_rng([lane.seed, epoch]).permutation(len(ids))]
+def training_order(trial: Trial, epoch: int) -> np.ndarray:
+    """The training graphs of a trial in the order of an epoch, epochs counted from 0."""
+    ids = trial.split["train"]
+    return ids[np.random.default_rng([trial.seed, epoch]).permutation(len(ids))]

@@ -1,7 +1,7 @@
 """Losses per graph, and how their sum becomes the loss of a step.
 
-A step differentiates the plain sum over graphs of each lane. The mean, or the root of the mean square, of all graphs of the step is then
-a factor on that gradient, so that lanes, padding and processes that share a step need nothing but sums.
+A step differentiates the plain sum over graphs of each trial. The mean, or the root of the mean square, of all graphs of the step is then
+a factor on that gradient, so that trials, padding and processes that share a step need nothing but sums.
 
 Weights of graphs (``sample_weight``, of mean 1 over the training graphs) multiply the losses that are summed. The sum is still divided by
 the number of graphs, so the loss of an epoch is the weighted mean over all training graphs, and each step estimates its gradient.

@@ -1,6 +1,6 @@
-"""Adam and AdamW on one vector with the weights of all lanes, in torch operations; triton_adam.py does the same in two kernels.
+"""Adam and AdamW on one vector with the weights of all trials, in torch operations; triton_adam.py does the same in two kernels.
 
-With g the gradient times the factor of its lane, r the lane's rate, d the weight decay, t the number of steps including this one:
+With g the gradient times the factor of its trial, r the trial's rate, d the weight decay, t the number of steps including this one:
 
     Adam: g <- g + d w          AdamW: w <- w - r d w
     m <- m + (1 - b1) (g - m)
@@ -8,7 +8,7 @@ With g the gradient times the factor of its lane, r the lane's rate, d the weigh
     w <- w - r / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + eps)
     a <- a + max(9 / (10 + t), 1 - ema) (w - a)
 
-The vector holds one parameter after another, each (lanes, ...). The cost is memory traffic: linear in the vector, whatever the number of
+The vector holds one parameter after another, each (trials, ...). The cost is memory traffic: linear in the vector, whatever the number of
 parameters.
 """
 
@@ -35,7 +35,7 @@ class Vectors(NamedTuple):
 
 
 class Pace(NamedTuple):
-    """How far an update goes: ``factor`` on the gradient and ``rate``, both (lanes,); ``bias`` (2,): 1 - b1^t and 1 - b2^t;
+    """How far an update goes: ``factor`` on the gradient and ``rate``, both (trials,); ``bias`` (2,): 1 - b1^t and 1 - b2^t;
     ``forget`` (1,): the share of the new weights in the average, None if there is none."""
 
     factor: Tensor
@@ -45,17 +45,17 @@ class Pace(NamedTuple):
 
 
 class Adam(Protocol):
-    """The rule of an update, for a fixed number of lanes and fixed sizes of the parameters."""
+    """The rule of an update, for a fixed number of trials and fixed sizes of the parameters."""
 
     def norms(self, gradient: Tensor) -> Tensor:
-        """(lanes,) float64: the norm of each lane's gradient. A float32 gradient cannot overflow it."""
+        """(trials,) float64: the norm of each trial's gradient. A float32 gradient cannot overflow it."""
 
     def update(self, vectors: Vectors, gradient: Tensor, pace: Pace) -> None:
         """One step; the gradient stays as it is."""
 
 
 def clipped(factor: Tensor, norms: Tensor, clip: float) -> Tensor:
-    """The factors on the gradients of all lanes, smaller where the norm would be more than ``clip``."""
+    """The factors on the gradients of all trials, smaller where the norm would be more than ``clip``."""
     share = torch.clamp(clip / (norms * factor + 1e-6), max=1)
     return factor * share.to(factor.dtype)
 
@@ -65,18 +65,18 @@ class PlainAdam:
 
     Args:
         weights: says on which device.
-        sizes: the elements that each parameter has in one lane, in the order of the vector.
+        sizes: the elements that each parameter has in one trial, in the order of the vector.
     """
 
-    def __init__(self, weights: Tensor, sizes: Sequence[int], lanes: int, settings: TrainSettings) -> None:
-        self.lanes, self.settings = lanes, settings
-        self.lengths = [lanes * size for size in sizes]
-        lane = torch.arange(lanes, device=weights.device)
-        self.lane_of = None if lanes == 1 else torch.cat([lane.repeat_interleave(size) for size in sizes])
+    def __init__(self, weights: Tensor, sizes: Sequence[int], trials: int, settings: TrainSettings) -> None:
+        self.trials, self.settings = trials, settings
+        self.lengths = [trials * size for size in sizes]
+        trial = torch.arange(trials, device=weights.device)
+        self.trial_of = None if trials == 1 else torch.cat([trial.repeat_interleave(size) for size in sizes])
 
     def norms(self, gradient: Tensor) -> Tensor:
         """See :class:`Adam`."""
-        rows = torch.cat([part.view(self.lanes, -1) for part in gradient.split(self.lengths)], dim=1)
+        rows = torch.cat([part.view(self.trials, -1) for part in gradient.split(self.lengths)], dim=1)
         return torch.linalg.vector_norm(rows, dim=1, dtype=torch.float64)  # squares of float32 numbers do not overflow there
 
     def update(self, vectors: Vectors, gradient: Tensor, pace: Pace) -> None:
@@ -95,6 +95,6 @@ class PlainAdam:
         if average is not None:
             average.lerp_(weights, pace.forget)
 
-    def _spread(self, per_lane: Tensor) -> Tensor:
-        """A value per lane as a value per element."""
-        return per_lane if self.lane_of is None else per_lane.index_select(0, self.lane_of)
+    def _spread(self, per_trial: Tensor) -> Tensor:
+        """A value per trial as a value per element."""
+        return per_trial if self.trial_of is None else per_trial.index_select(0, self.trial_of)

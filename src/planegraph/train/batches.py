@@ -1,9 +1,9 @@
-"""The batches of a group of lanes: each lane in its own order, all padded to one capacity, made ahead of time.
+"""The batches of a group of trials: each trial in its own order, all padded to one capacity, made ahead of time.
 
-The graphs of step k of an epoch depend on (lane, epoch, k) and the process's rank alone. A lane alone on a CPU is not padded. Whether a
+The graphs of step k of an epoch depend on (trial, epoch, k) and the process's rank alone. A trial alone on a CPU is not padded. Whether a
 graph counts in the loss is ``attrs["weight"]``: 0 for padding, and for the stand-in of a process that has no graph left in a last step.
 
-On the host a step is a list of batches, one per lane (pinned, if they go to a GPU); :func:`join` makes one batch of them. A GPU that has
+On the host a step is a list of batches, one per trial (pinned, if they go to a GPU); :func:`join` makes one batch of them. A GPU that has
 room for the dataset keeps it, and makes the batches of training itself: then a step is only the ids of its graphs (chosen.py). The batches
 are the same.
 """
@@ -24,7 +24,7 @@ from ..data.layout import Capacity, DoesNotFitError
 from ..data.loader import Ahead
 from ..data.needs import make_needs
 from ..data.packed import PackedDataset
-from ..runs.trials import Lane, training_order
+from ..runs.trials import Trial, training_order
 from .chosen import Chosen
 from .distributed import World
 from .room import Room
@@ -33,7 +33,7 @@ _AHEAD = 3
 _RESIDENT = ("cuda",)  # kinds of devices that keep the dataset, if there is room
 
 Step = Chosen | Sequence[PlanarBatch]
-"""One training step's graphs: their ids, or the batches of the lanes."""
+"""One training step's graphs: their ids, or the batches of the trials."""
 
 
 class Batches:
@@ -49,21 +49,21 @@ class Batches:
     def __init__(
         self,
         dataset: PackedDataset,
-        lanes: Sequence[Lane],
+        trials: Sequence[Trial],
         batch_size: int,
         pad: bool,
         device: torch.device,
         world: World | None = None,
         epochs: int | None = None,
     ) -> None:
-        largest = max(len(ids) for lane in lanes for ids in lane.split.values())
-        self.lanes, self.batch_size, self.world = list(lanes), min(batch_size, largest), world or World()
+        largest = max(len(ids) for trial in trials for ids in trial.split.values())
+        self.trials, self.batch_size, self.world = list(trials), min(batch_size, largest), world or World()
         self.device, self.pin = device, device.type == "cuda"
         self.dataset, self.collator = dataset, Collator(dataset)
         self.resident = make_resident(dataset, device) if pad and device.type in _RESIDENT else None
         self.room = self._make_room(epochs) if pad else None
         self.capacity: Capacity | None = self._first_capacity() if pad else None
-        workers = min(len(self.lanes), os.cpu_count() or 1)
+        workers = min(len(self.trials), os.cpu_count() or 1)
         self.pool = ThreadPoolExecutor(workers, "planegraph-collate") if workers > 1 else None
 
     def close(self) -> None:
@@ -73,14 +73,14 @@ class Batches:
 
     @property
     def steps(self) -> int:
-        """Steps of an epoch, the same for all lanes."""
-        return -(-len(self.lanes[0].split["train"]) // (self.batch_size * self.world.size))
+        """Steps of an epoch, the same for all trials."""
+        return -(-len(self.trials[0].split["train"]) // (self.batch_size * self.world.size))
 
     def training(self, epoch: int, first_step: int = 0) -> Iterator[Step]:
         """The steps of an epoch from ``first_step`` on."""
         if self.room is not None:
             self.capacity = self.capacity.maximum(self.room.training(epoch).padded())
-        orders = [training_order(lane, epoch) for lane in self.lanes]
+        orders = [training_order(trial, epoch) for trial in self.trials]
         size = self.batch_size * self.world.size
         steps = [[order[k * size : (k + 1) * size] for order in orders] for k in range(first_step, self.steps)]
         made = self._made(steps, self.capacity, share=True)
@@ -89,8 +89,8 @@ class Batches:
             yield batches
 
     def evaluation(self, part: str) -> Iterator[list[PlanarBatch]]:
-        """All graphs of a part in the order of the split; lanes with fewer graphs end with empty batches."""
-        ids = [lane.split[part] for lane in self.lanes]
+        """All graphs of a part in the order of the split; trials with fewer graphs end with empty batches."""
+        ids = [trial.split[part] for trial in self.trials]
         count = max(-(-len(i) // self.batch_size) for i in ids)
         steps = [[i[k * self.batch_size : (k + 1) * self.batch_size] for i in ids] for k in range(count)]
         capacity = self.capacity if self.room is None else self.room.evaluation(part).padded()
@@ -100,13 +100,13 @@ class Batches:
     def _make_room(self, epochs: int | None) -> Room | None:
         """None if the trees are too deep for a matrix of their sizes."""
         needs = make_needs(self.dataset.tables, self.collator.rows_per_edge) if self.resident is None else self.resident.needs
-        return None if needs is None else Room(needs, self.lanes, self.batch_size, self.world.size, epochs)
+        return None if needs is None else Room(needs, self.trials, self.batch_size, self.world.size, epochs)
 
     def _first_capacity(self) -> Capacity:
         """Of the first epochs, or else what almost every batch fits into."""
         if self.room is not None:
             return self.room.training(0).padded()
-        used = np.unique(np.concatenate([ids for lane in self.lanes for ids in lane.split.values()]))
+        used = np.unique(np.concatenate([ids for trial in self.trials for ids in trial.split.values()]))
         return Capacity.of(self.dataset.subset(used).tables, self.batch_size)
 
     def _made(
@@ -143,7 +143,7 @@ class Batches:
 
 
 def join(batches: Step, device: torch.device) -> PlanarBatch:
-    """The batches of all lanes as one on a device; a single lane has no replica dimension."""
+    """The batches of all trials as one on a device; a single trial has no replica dimension."""
     if isinstance(batches, Chosen):
         return batches.to(device).batch()
     batch = batches[0] if len(batches) == 1 else PlanarBatch.stack(batches)
@@ -151,7 +151,7 @@ def join(batches: Step, device: torch.device) -> PlanarBatch:
 
 
 def overwrite(static: PlanarBatch, batches: Sequence[PlanarBatch]) -> None:
-    """New data for a captured step: each lane's batch into its place, without waiting."""
+    """New data for a captured step: each trial's batch into its place, without waiting."""
     if len(batches) == 1:
         static.copy_(batches[0])
         return

@@ -1,4 +1,4 @@
-"""The best epoch of each lane by validation, and its weights: those are what is tested in the end.
+"""The best epoch of each trial by validation, and its weights: those are what is tested in the end.
 
 Better is a smaller error, or an equal one with a smaller validation loss (accuracies often tie); ties keep the earlier epoch.
 """
@@ -13,7 +13,7 @@ from torch import Tensor
 
 
 def settled(records: Sequence[Mapping[str, Any] | None], epoch: int, patience: int | None) -> bool:
-    """Whether no lane has become better for ``patience`` epochs; ``records`` as in :class:`Best`, after ``epoch`` epochs.
+    """Whether no trial has become better for ``patience`` epochs; ``records`` as in :class:`Best`, after ``epoch`` epochs.
 
     >>> settled([{"epoch": 3}, {"epoch": 5}], 10, 5), settled([{"epoch": 3}, {"epoch": 5}], 10, 6)
     (True, False)
@@ -22,11 +22,11 @@ def settled(records: Sequence[Mapping[str, Any] | None], epoch: int, patience: i
 
 
 class Best:
-    """For each lane None or a dict of epoch, error, loss and metric; ``weights`` as State.chosen() gives them."""
+    """For each trial None or a dict of epoch, error, loss and metric; ``weights`` as State.chosen() gives them."""
 
-    def __init__(self, lanes: int) -> None:
-        self.lanes = lanes
-        self.records: list[dict[str, Any] | None] = [None] * lanes
+    def __init__(self, trials: int) -> None:
+        self.trials = trials
+        self.records: list[dict[str, Any] | None] = [None] * trials
         self.weights: dict[str, Tensor] = {}
 
     def offer(self, epoch: int, found: list[dict[str, float]], weights: dict[str, Tensor]) -> None:
@@ -34,12 +34,12 @@ class Best:
         better = [self._better(old, new) for old, new in zip(self.records, found, strict=True)]
         if not any(better):
             return
-        for lane in range(self.lanes):
-            if better[lane]:
-                self.records[lane] = {"epoch": epoch} | found[lane]
+        for trial in range(self.trials):
+            if better[trial]:
+                self.records[trial] = {"epoch": epoch} | found[trial]
         if not self.weights:
             self.weights = {name: value.clone() for name, value in weights.items()}
-        elif self.lanes == 1:
+        elif self.trials == 1:
             for name, value in weights.items():
                 self.weights[name].copy_(value)
         else:

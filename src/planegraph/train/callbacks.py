@@ -30,7 +30,7 @@ class RunInfo:
 
     Attributes:
         folder: of the run. task: its name. settings: all of them.
-        lanes: the names of the seeds, folds and targets that are trained, such as ``seed0-fold3``.
+        trials: the names of the seeds, folds and targets that are trained, such as ``seed0-fold3``.
         resumed: whether the folder may hold a part of this run already.
         records: of the epochs that are done then, as in ``log.jsonl``; each with its ``target``.
     """
@@ -38,7 +38,7 @@ class RunInfo:
     folder: Path
     task: str
     settings: RunSettings
-    lanes: tuple[str, ...]
+    trials: tuple[str, ...]
     resumed: bool = False
     records: Sequence[Record] = ()
 
@@ -55,7 +55,7 @@ class Callback:
         """Before the first epoch. An exception here ends the run; nothing was trained."""
 
     def on_epoch(self, records: Sequence[Record]) -> None:
-        """After an epoch of lanes that are trained together: a record for each, with the fields of ``log.jsonl`` and ``target``."""
+        """After an epoch of trials that are trained together: a record for each, with the fields of ``log.jsonl`` and ``target``."""
 
     def on_end(self, result: Mapping[str, Any]) -> None:
         """When the run is complete; ``result`` is what ``result.json`` holds."""

@@ -62,7 +62,7 @@ class Captured:
         self.application.replay()
 
     def predict(self, batch: PlanarBatch) -> Tensor:
-        """(lanes, G, outputs), overwritten by the next prediction of the same layout."""
+        """(trials, G, outputs), overwritten by the next prediction of the same layout."""
         if batch.layout not in self.predictions:
             static = batch._map(torch.clone)
             graph, out = self._captured(lambda: self.prediction(static))

@@ -1,4 +1,4 @@
-"""A step's graphs by their ids alone: what the host sends to a device that keeps the dataset (data/device/resident.py) and makes the batch."""
+"""A step's graphs by their ids alone: what the host sends to a device that keeps the dataset (data/device) and makes the batch."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from ..data.layout import Capacity
 
 
 class Chosen:
-    """The graphs of all lanes of one step.
+    """The graphs of all trials of one step.
 
     Attributes:
-        numbers: (lanes, capacity.graphs + 1) int64: the ids of each lane, -1 for none; and how many of them, from the first on, count in
+        numbers: (trials, capacity.graphs + 1) int64: the ids of each trial, -1 for none; and how many of them, from the first on, count in
             the loss.
         layout: of the batch that they make.
     """
@@ -30,13 +30,13 @@ class Chosen:
     def of(
         cls, resident: ResidentDataset, capacity: Capacity, ids: Sequence[np.ndarray], weighing: Sequence[int], pin: bool
     ) -> Chosen:
-        """Of each lane's ids. Raises DoesNotFitError for the first lane whose graphs do not fit into the capacity."""
+        """Of each trial's ids. Raises DoesNotFitError for the first trial whose graphs do not fit into the capacity."""
         numbers = torch.full((len(ids), capacity.graphs + 1), -1, dtype=torch.int64, pin_memory=pin)
         view = numbers.numpy()
-        for lane, mine, count in zip(view, ids, weighing, strict=True):
+        for trial, mine, count in zip(view, ids, weighing, strict=True):
             resident.check(mine, capacity)
-            lane[: len(mine)] = mine
-            lane[-1] = count
+            trial[: len(mine)] = mine
+            trial[-1] = count
         return cls(resident, capacity, numbers)
 
     def to(self, device: torch.device) -> Chosen:
@@ -50,7 +50,7 @@ class Chosen:
         return self
 
     def batch(self) -> PlanarBatch:
-        """The batch, with ``attrs["weight"]``; a single lane has no replica dimension. Can be captured: it reads only ``numbers``."""
+        """The batch, with ``attrs["weight"]``; a single trial has no replica dimension. Can be captured: it reads only ``numbers``."""
         numbers = self.numbers[0] if len(self.numbers) == 1 else self.numbers
         batch = self.resident.collate(numbers[..., :-1], self.capacity)
         place = torch.arange(self.capacity.graphs, device=numbers.device)

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 
 from ..io.text import printable
 from ..runs.log import Record
-from ..runs.trials import lane_title
+from ..runs.trials import trial_title
 from .best import settled
 from .callbacks import Callback, RunInfo
 
-_AROUND = 7  # lines of a table beside those of the lanes: title, three of the head, the mean, the border below, the time left
+_AROUND = 7  # lines of a table beside those of the trials: title, three of the head, the mean, the border below, the time left
 
 
 class Display(Callback):
@@ -22,9 +22,9 @@ class Display(Callback):
         self.name, self.settings = f"{run.task} {run.settings.model_class}", run.settings.train
 
     def title(self, records: Sequence[Record]) -> str:
-        """Of the lanes that are trained together now."""
+        """Of the trials that are trained together now."""
         first = records[0]
-        many = f"{len(records)} together" if len(records) > 1 else lane_title(first["seed"], first["fold"], first["target"])
+        many = f"{len(records)} together" if len(records) > 1 else trial_title(first["seed"], first["fold"], first["target"])
         return printable(f"{self.name}, {many}")
 
     def epochs(self, records: Sequence[Record]) -> int:
@@ -58,7 +58,7 @@ class Lines(Display):
 
 
 class Table(Display):
-    """A table that is drawn anew after every epoch, with as many lanes as the terminal has room for; needs rich."""
+    """A table that is drawn anew after every epoch, with as many trials as the terminal has room for; needs rich."""
 
     def __init__(self) -> None:
         from rich.console import Console
@@ -80,7 +80,7 @@ class Table(Display):
             table.add_column(name, justify="left" if name == "run" else "right", no_wrap=True)
         shown = _shown(len(records), self.live.console.height - _AROUND)
         for r in records[:shown]:
-            name = lane_title(r["seed"], r["fold"], r["target"])
+            name = trial_title(r["seed"], r["fold"], r["target"])
             best = "" if r["best"] is None else f"{_number(r['best'])} ({r['best_epoch']})"
             table.add_row(name, f"{r['epoch']}/{epochs}", _number(r["loss"]), _number(r["val"]), best, _number(r["rate"]))
         if shown < len(records):
@@ -104,13 +104,13 @@ def make_display() -> Display:
     return Lines()
 
 
-def _shown(lanes: int, room: int) -> int:
-    """How many lanes have a line of their own, where there is room for so many lines; if not all, a line says how many are left out.
+def _shown(trials: int, room: int) -> int:
+    """How many trials have a line of their own, where there is room for so many lines; if not all, a line says how many are left out.
 
     >>> _shown(3, 18), _shown(18, 18), _shown(30, 18), _shown(30, -2)
     (3, 18, 17, 0)
     """
-    return lanes if lanes <= room else max(room - 1, 0)
+    return trials if trials <= room else max(room - 1, 0)
 
 
 def _mean(records: Sequence[Record], name: str) -> float | None:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..errors import FormatError
 from ..runs.checkpoint import load_checkpoint
-from ..runs.trials import lane_name
+from ..runs.trials import trial_name
 from ..tasks.metrics import figures_by_name, interval_quantile, mean_over_folds
 from ..tasks.task import Task
 from .metrics import probabilities
@@ -35,11 +35,11 @@ Folds = dict[int | None, dict[str, Together]]
 """The parts val and test of each fold."""
 
 
-def read_folds(task: Task, folder: Path, lanes: Sequence[Mapping[str, Any]]) -> Folds:
+def read_folds(task: Task, folder: Path, trials: Sequence[Mapping[str, Any]]) -> Folds:
     """From the predictions that a finished run keeps beside its models."""
     by_fold: dict[int | None, list[Mapping[str, Any]]] = {}
-    for lane in lanes:
-        by_fold.setdefault(lane["fold"], []).append(lane)
+    for trial in trials:
+        by_fold.setdefault(trial["fold"], []).append(trial)
     return {fold: {part: _together(task.kind, folder, mine, part) for part in ("val", "test")} for fold, mine in by_fold.items()}
 
 
@@ -54,8 +54,8 @@ def summarise_ensemble(task: Task, folds: Folds, models: int) -> dict[str, Any]:
     return found
 
 
-def _together(kind: str, folder: Path, lanes: Sequence[Mapping[str, Any]], part: str) -> Together:
-    files = [folder / "models" / lane_name(lane["seed"], lane["fold"]) / f"{part}.safetensors" for lane in lanes]
+def _together(kind: str, folder: Path, trials: Sequence[Mapping[str, Any]], part: str) -> Together:
+    files = [folder / "models" / trial_name(trial["seed"], trial["fold"]) / f"{part}.safetensors" for trial in trials]
     for path in files:
         if not path.exists():
             raise FormatError(f"{path} is missing; remove {folder / 'result.json'}, and the same command writes both again")

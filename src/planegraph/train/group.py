@@ -1,4 +1,4 @@
-"""A group of lanes that is trained together: its model, data, schedules and best weights, and how all of it is saved and read back."""
+"""A group of trials that is trained together: its model, data, schedules and best weights, and how all of it is saved and read back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..runs.checkpoint import load_checkpoint, save_checkpoint
 from ..runs.errors import DivergedError
 from ..runs.models import make_models
 from ..runs.settings import RunSettings
-from ..runs.trials import Lane, most_graphs
+from ..runs.trials import Trial, most_graphs
 from ..tasks.task import Task
 from .batches import Batches, join
 from .best import Best, settled
@@ -42,32 +42,32 @@ class Progress:
 
 
 class Group:
-    """Everything of the lanes that share each step."""
+    """Everything of the trials that share each step."""
 
     def __init__(
         self,
         task: Task,
         settings: RunSettings,
-        lanes: Sequence[Lane],
+        trials: Sequence[Trial],
         device: torch.device,
         world: World,
         start: Callable[[GraphModel, int], None] | None = None,
     ) -> None:
-        self.born, settings = time.monotonic(), settings.for_graphs(most_graphs(lanes), world.size)
-        self.task, self.settings, self.lanes, self.device, self.world = task, settings, list(lanes), device, world
-        by_target = {target: task.of_target(target) for target in {lane.target for lane in lanes}}
-        self.tasks = [by_target[lane.target] for lane in lanes]
+        self.born, settings = time.monotonic(), settings.for_graphs(most_graphs(trials), world.size)
+        self.task, self.settings, self.trials, self.device, self.world = task, settings, list(trials), device, world
+        by_target = {target: task.of_target(target) for target in {trial.target for trial in trials}}
+        self.tasks = [by_target[trial.target] for trial in trials]
         train, captured = settings.train, device.type == "cuda"
-        self.model = make_models(task, settings, lanes, start).to(device)
+        self.model = make_models(task, settings, trials, start).to(device)
         set_share(self.model, world.rank)
         self.state = State(self.model, train)
-        pad, epochs = captured or len(lanes) > 1, train.epochs if train.schedule.follows_epochs else None
-        self.batches = Batches(task.dataset, lanes, train.batch_size, pad, device, world, epochs)
-        step = TrainingStep(task, self.state, world, columns_of(task, lanes, device))
+        pad, epochs = captured or len(trials) > 1, train.epochs if train.schedule.follows_epochs else None
+        self.batches = Batches(task.dataset, trials, train.batch_size, pad, device, world, epochs)
+        step = TrainingStep(task, self.state, world, columns_of(task, trials, device))
         predict = make_prediction(self.state)
         self.runner: Runner = Captured(step, predict, self.state, device) if captured else Eager(step, predict, device)
-        self.best = Best(len(lanes))
-        self.progress = Progress(memories=[train.schedule.start() for _ in lanes])
+        self.best = Best(len(trials))
+        self.progress = Progress(memories=[train.schedule.start() for _ in trials])
         self.is_saved = False  # whether there is a checkpoint
         self._kept: dict[str, list[tuple[PlanarBatch, list[int]]]] = {}
         if world.first:
@@ -82,25 +82,25 @@ class Group:
     # ---- evaluation -------------------------------------------------------------------------------------------------------------
 
     def evaluate(self, part: str) -> list[dict[str, float]]:
-        """Metric, error and loss of each lane on a part, by the weights in ``state``; the first process computes, all get them."""
+        """Metric, error and loss of each trial on a part, by the weights in ``state``; the first process computes, all get them."""
         found = None
         if self.world.first:
             found = [evaluate(task, *pair) for task, pair in zip(self.tasks, self.predictions(part), strict=True)]
         return self.world.same(found)
 
     def predictions(self, part: str) -> list[tuple[Tensor, Tensor]]:
-        """For each lane the raw outputs (n, outputs) and the targets of a part, on the host, in the order of its split."""
+        """For each trial the raw outputs (n, outputs) and the targets of a part, on the host, in the order of its split."""
         self.model.eval()
-        out: list[list[Tensor]] = [[] for _ in self.lanes]
+        out: list[list[Tensor]] = [[] for _ in self.trials]
         for batch, sizes in self._resident(part):
             raw = self.runner.predict(batch)
-            for lane, size in enumerate(sizes):
-                out[lane].append(raw[lane, :size].clone())
-        wanted = [torch.from_numpy(task.dataset.y[lane.split[part]]) for task, lane in zip(self.tasks, self.lanes, strict=True)]
+            for trial, size in enumerate(sizes):
+                out[trial].append(raw[trial, :size].clone())
+        wanted = [torch.from_numpy(task.dataset.y[trial.split[part]]) for task, trial in zip(self.tasks, self.trials, strict=True)]
         return [(torch.cat(rows).cpu(), y) for rows, y in zip(out, wanted, strict=True)]
 
     def _resident(self, part: str) -> list[tuple[PlanarBatch, list[int]]]:
-        """The batches of a part on the device, made once, with the number of graphs of each lane."""
+        """The batches of a part on the device, made once, with the number of graphs of each trial."""
         if part not in self._kept:
             made = [(join(b, self.device), [int(one.attrs["weight"].sum()) for one in b]) for b in self.batches.evaluation(part)]
             self._kept[part] = made
@@ -110,20 +110,20 @@ class Group:
 
     def check_finite(self) -> None:
         """Raises DivergedError if a loss of this epoch was no finite number; waits for the device."""
-        for lane, step in zip(self.lanes, self.state.bad_step.tolist(), strict=True):
+        for trial, step in zip(self.trials, self.state.bad_step.tolist(), strict=True):
             if step >= 0:
                 epoch, within = divmod(int(step) - 1, self.batches.steps)
-                self.diverged(lane, f"the training loss in step {within + 1} of {self.batches.steps} of epoch {epoch + 1}")
+                self.diverged(trial, f"the training loss in step {within + 1} of {self.batches.steps} of epoch {epoch + 1}")
 
-    def diverged(self, lane: Lane, where: str) -> None:
-        """Raises the error for a lane."""
-        k = self.lanes.index(lane)
-        bad = [n for n, p in self.state.chosen().items() if not torch.isfinite(p if len(self.lanes) == 1 else p[k]).all()]
+    def diverged(self, trial: Trial, where: str) -> None:
+        """Raises the error for a trial."""
+        k = self.trials.index(trial)
+        bad = [n for n, p in self.state.chosen().items() if not torch.isfinite(p if len(self.trials) == 1 else p[k]).all()]
         weights = f"; no longer finite are {len(bad)} of its tensors, first {bad[0]}" if bad else "; its weights are finite"
         advice = "A smaller train.lr" if self.settings.train.clip else "A smaller train.lr or train.clip=1"
         saved = "; the last checkpoint is from before" if self.is_saved else ""
         raise DivergedError(
-            f"{lane.name}: {where} is not a finite number, at learning rate {self.state.rate[k].item():.3g}{weights}. "
+            f"{trial.name}: {where} is not a finite number, at learning rate {self.state.rate[k].item():.3g}{weights}. "
             f"{advice} may help{saved}"
         )
 
@@ -139,7 +139,7 @@ class Group:
         capacity = self.batches.capacity
         facts = {
             "settings": self.settings.complete(),
-            "lanes": [lane.name for lane in self.lanes],
+            "trials": [trial.name for trial in self.trials],
             "epoch": self.progress.epoch,
             "step": self.progress.step,
             "seconds": self.progress.seconds,
@@ -167,8 +167,8 @@ class Group:
             self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
 
 
-def columns_of(task: Task, lanes: Sequence[Lane], device: torch.device) -> Tensor | None:
-    """(lanes,): the column of y that each lane learns; None if all learn all of y."""
+def columns_of(task: Task, trials: Sequence[Trial], device: torch.device) -> Tensor | None:
+    """(trials,): the column of y that each trial learns; None if all learn all of y."""
     if task.targets is None:
         return None
-    return torch.tensor([task.targets.index(lane.target) for lane in lanes], device=device)
+    return torch.tensor([task.targets.index(trial.target) for trial in trials], device=device)

@@ -1,6 +1,6 @@
 """Loggers: callbacks that write a run's records to a CSV file, TensorBoard, Weights & Biases or MLflow.
 
-Each logs every epoch of every lane once, also if the run is resumed. Files are written again from the records of the finished epochs. A
+Each logs every epoch of every trial once, also if the run is resumed. Files are written again from the records of the finished epochs. A
 service keeps what it has, so the folder remembers the id of its run and the epochs that were sent (``wandb.json``, ``mlflow.json``). Epochs
 that were not sent, such as those before a logger was first used, are sent when the run is resumed.
 """
@@ -21,7 +21,7 @@ from ..io.atomic import naming_file, replace_files
 from ..io.checksums import json_text, read_json
 from ..runs.log import FIELDS, Record
 from ..runs.settings import flat
-from ..runs.trials import lane_name
+from ..runs.trials import trial_name
 from .callbacks import Callback, RunInfo
 
 _NEW_RUN = "Remove it, and all epochs are sent to a new run of the service"
@@ -31,7 +31,7 @@ SCALARS = ("loss", "val", "val_loss", "rate")
 
 
 class CSVLogger(Callback):
-    """``metrics.csv`` in the run's folder: a row for each epoch and lane, with the fields of ``log.jsonl`` as columns."""
+    """``metrics.csv`` in the run's folder: a row for each epoch and trial, with the fields of ``log.jsonl`` as columns."""
 
     columns = ("target", *FIELDS)
 
@@ -50,9 +50,9 @@ class CSVLogger(Callback):
 
 
 class TensorBoardLogger(Callback):
-    """TensorBoard's event files in ``tensorboard/<lane>/`` of the folder, so that lanes lie over each other in each chart.
+    """TensorBoard's event files in ``tensorboard/<trial>/`` of the folder, so that trials lie over each other in each chart.
 
-    Costs about 0.1 ms for each epoch and lane.
+    Costs about 0.1 ms for each epoch and trial.
     """
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class TensorBoardLogger(Callback):
 
     def on_epoch(self, records: Sequence[Record]) -> None:
         for r in records:
-            writer = self._writer(_lane(r))
+            writer = self._writer(_trial(r))
             for name in SCALARS:
                 if r[name] is not None:
                     writer.add_scalar(name, r[name], r["epoch"])
@@ -75,17 +75,17 @@ class TensorBoardLogger(Callback):
             writer.close()
         self.writers.clear()
 
-    def _writer(self, lane: str) -> Any:
-        if lane not in self.writers:
-            shutil.rmtree(self.folder / lane, ignore_errors=True)
-            self.writers[lane] = self.writer_class(str(self.folder / lane))
-        return self.writers[lane]
+    def _writer(self, trial: str) -> Any:
+        if trial not in self.writers:
+            shutil.rmtree(self.folder / trial, ignore_errors=True)
+            self.writers[trial] = self.writer_class(str(self.folder / trial))
+        return self.writers[trial]
 
 
 class ServiceLogger(Callback):
     """The base of loggers to a service: which epochs were sent, and how curves are named.
 
-    With one lane a curve is named ``loss``, with several ``loss/seed0`` and so on. The result adds ``test`` and ``best_val``.
+    With one trial a curve is named ``loss``, with several ``loss/seed0`` and so on. The result adds ``test`` and ``best_val``.
     """
 
     file = ""
@@ -99,7 +99,7 @@ class ServiceLogger(Callback):
         raise NotImplementedError
 
     def on_start(self, run: RunInfo) -> None:
-        self.path, self.several, self.ended = run.folder / self.file, len(run.lanes) > 1, False
+        self.path, self.several, self.ended = run.folder / self.file, len(run.trials) > 1, False
         state = _read_state(self.path) if run.resumed else {}
         self.sent: dict[str, int] = dict(state.get("epochs", {}))
         self.id = self.open(run, state.get("id"))
@@ -108,18 +108,18 @@ class ServiceLogger(Callback):
             self.on_epoch(list(records))
 
     def on_epoch(self, records: Sequence[Record]) -> None:
-        new = [r for r in records if r["epoch"] > self.sent.get(_lane(r), 0)]
+        new = [r for r in records if r["epoch"] > self.sent.get(_trial(r), 0)]
         if new:
             values = {self._name(r, name): r[name] for r in new for name in SCALARS if r[name] is not None}
             self.send(values, new[0]["epoch"])
-            self.sent |= {_lane(r): r["epoch"] for r in new}
+            self.sent |= {_trial(r): r["epoch"] for r in new}
             self._remember()
 
     def on_end(self, result: Mapping[str, Any]) -> None:
         self.ended = True
 
     def _name(self, record: Record, name: str) -> str:
-        return f"{name}/{_lane(record)}" if self.several else name
+        return f"{name}/{_trial(record)}" if self.several else name
 
     def _remember(self) -> None:
         replace_files({self.path: json_text({"id": self.id, "epochs": self.sent})})
@@ -143,7 +143,7 @@ class WandbLogger(ServiceLogger):
         given = {"dir": str(run.folder), "name": run.folder.name, "config": run.settings.to_dict(), **self.options}
         self.run = self.wandb.init(id=known, resume="allow", **given)
         self.run.define_metric("epoch")
-        self.run.define_metric("*", step_metric="epoch")  # not W&B's own count of steps: lanes may be trained one after another
+        self.run.define_metric("*", step_metric="epoch")  # not W&B's own count of steps: trials may be trained one after another
         return self.run.id
 
     def send(self, values: Mapping[str, float], epoch: int) -> None:
@@ -197,8 +197,8 @@ LOGGERS = {"csv": CSVLogger, "tensorboard": TensorBoardLogger, "wandb": WandbLog
 """By the names of ``planegraph train --log``."""
 
 
-def _lane(record: Record) -> str:
-    return lane_name(record["seed"], record["fold"], record["target"])
+def _trial(record: Record) -> str:
+    return trial_name(record["seed"], record["fold"], record["target"])
 
 
 def _figures(result: Mapping[str, Any]) -> dict[str, float]:
@@ -213,7 +213,7 @@ def _read_state(path: Path) -> dict[str, Any]:
     """What an earlier process wrote; empty if there was none."""
     try:
         found = read_json(path, _NEW_RUN)
-        return {"id": str(found["id"]), "epochs": {str(lane): int(epoch) for lane, epoch in found["epochs"].items()}}
+        return {"id": str(found["id"]), "epochs": {str(trial): int(epoch) for trial, epoch in found["epochs"].items()}}
     except FileNotFoundError:
         return {}
     except FormatError:

@@ -27,7 +27,7 @@ CHECKPOINT = "checkpoint.safetensors"
 def train_group(
     group: Group, path: Path, logs: Mapping[str | None, Path], callbacks: Callbacks, wish: StopWish
 ) -> list[dict[str, Any]]:
-    """Trains to the end and gives each lane's result. Raises Stopped after saving, if a signal asked to; DivergedError on NaN.
+    """Trains to the end and gives each trial's result. Raises Stopped after saving, if a signal asked to; DivergedError on NaN.
 
     Args:
         path, logs: the checkpoint, and the log of each target (None: of all).
@@ -66,8 +66,8 @@ def train_epoch(group: Group, epoch: int, wish: StopWish) -> bool:
     """The steps of an epoch that are left to do; False if somebody wishes to stop before all are done."""
     state, progress, train = group.state, group.progress, group.settings.train
     steps = group.batches.steps
-    per_lane = [train.schedule.rates(train.lr, memory, epoch, train.epochs, steps) for memory in progress.memories]
-    rates = torch.tensor(per_lane, dtype=state.rate.dtype).T.contiguous().to(group.device)
+    per_trial = [train.schedule.rates(train.lr, memory, epoch, train.epochs, steps) for memory in progress.memories]
+    rates = torch.tensor(per_trial, dtype=state.rate.dtype).T.contiguous().to(group.device)
     group.model.train()
     alone_on_cpu = group.world.size == 1 and group.device.type == "cpu"
     for batches in group.batches.training(epoch, progress.step):
@@ -96,7 +96,7 @@ def end_epoch(group: Group, epoch: int) -> list[Record]:
     if (epoch + 1) % train.eval_every == 0 or epoch + 1 == train.epochs:
         found = validate(group, epoch)
     progress.epoch, progress.step = epoch + 1, 0
-    return [_record(group, lane, losses[lane], rates[lane], found) for lane in range(len(group.lanes))]
+    return [_record(group, trial, losses[trial], rates[trial], found) for trial in range(len(group.trials))]
 
 
 def validate(group: Group, epoch: int) -> list[dict[str, float]]:
@@ -104,9 +104,9 @@ def validate(group: Group, epoch: int) -> list[dict[str, float]]:
     state = group.state
     with state.averaged():
         found = group.evaluate("val")
-    for lane, values in zip(group.lanes, found, strict=True):
+    for trial, values in zip(group.trials, found, strict=True):
         if not math.isfinite(values["loss"]) or not math.isfinite(values["error"]):
-            group.diverged(lane, f"the validation loss after epoch {epoch + 1}")
+            group.diverged(trial, f"the validation loss after epoch {epoch + 1}")
     group.best.offer(epoch + 1, found, state.chosen())
     for memory, values in zip(group.progress.memories, found, strict=True):
         group.settings.train.schedule.observe(memory, values["error"])
@@ -114,18 +114,24 @@ def validate(group: Group, epoch: int) -> list[dict[str, float]]:
 
 
 def final_results(group: Group) -> list[dict[str, Any]]:
-    """Each lane's validation and test at its best epoch; afterwards the model holds the best weights."""
+    """Each trial's validation and test at its best epoch; afterwards the model holds the best weights."""
     own = dict(zip(group.state.names, group.state.parameters, strict=True)) | group.state.buffers()
     with torch.no_grad():
         for name, value in group.best.weights.items():
             own[name].copy_(value)
-    tests, by_target = group.evaluate("test"), [None] * len(group.lanes)
+    tests, by_target = group.evaluate("test"), [None] * len(group.trials)
     if group.world.first and group.task.metric == "mae" and group.task.outputs > 1:
         by_target = [mae_by_target(group.task, raw, y).tolist() for raw, y in group.predictions("test")]
     results = []
-    for lane, best, test, targets in zip(group.lanes, group.best.records, tests, by_target, strict=True):
-        result = {"seed": lane.seed, "fold": lane.fold, "best_epoch": best["epoch"], "val": best["metric"], "test": test["metric"]}
-        result |= {"val_loss": best["loss"], "test_loss": test["loss"], "target": lane.target}
+    for trial, best, test, targets in zip(group.trials, group.best.records, tests, by_target, strict=True):
+        result = {
+            "seed": trial.seed,
+            "fold": trial.fold,
+            "best_epoch": best["epoch"],
+            "val": best["metric"],
+            "test": test["metric"],
+        }
+        result |= {"val_loss": best["loss"], "test_loss": test["loss"], "target": trial.target}
         results.append(result if targets is None else result | {"test_by_target": targets})
     if group.world.first and group.task.names:
         for part in ("val", "test"):
@@ -142,17 +148,17 @@ def _average_buffers(group: Group) -> None:
                 group.world.add_up(values).div_(group.world.size)
 
 
-def _record(group: Group, lane: int, loss: float, rate: float, found: list[dict[str, float]] | None) -> Record:
-    best = group.best.records[lane]
+def _record(group: Group, trial: int, loss: float, rate: float, found: list[dict[str, float]] | None) -> Record:
+    best = group.best.records[trial]
     return {
         "epoch": group.progress.epoch,
-        "seed": group.lanes[lane].seed,
-        "fold": group.lanes[lane].fold,
-        "target": group.lanes[lane].target,
+        "seed": group.trials[trial].seed,
+        "fold": group.trials[trial].fold,
+        "target": group.trials[trial].target,
         "loss": loss,
         "rate": rate,
-        "val": None if found is None else found[lane]["metric"],
-        "val_loss": None if found is None else found[lane]["loss"],
+        "val": None if found is None else found[trial]["metric"],
+        "val_loss": None if found is None else found[trial]["loss"],
         "best": None if best is None else best["metric"],
         "best_epoch": None if best is None else best["epoch"],
         "seconds": round(group.progress.seconds, 3),

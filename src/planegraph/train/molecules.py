@@ -101,8 +101,8 @@ def train_molecules(
 
 def _finish(found: MoleculeTask, folder: Path, result: dict[str, Any], show: bool, baselines: bool) -> dict[str, Any]:
     """Writes what a run on a table has beside that of every run; gives the result with the figures of the ensemble and the baselines."""
-    folds = read_folds(found.task, folder, result["lanes"])
-    result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["lanes"]))}
+    folds = read_folds(found.task, folder, result["trials"])
+    result = {**result, "ensemble": summarise_ensemble(found.task, folds, len(result["trials"]))}
     if not first_process():
         return result
     files = {

@@ -13,11 +13,11 @@ from ..errors import FormatError, PlanegraphWarning
 from ..runs.errors import SettingsError
 from ..runs.log import read_log
 from ..runs.settings import RunSettings, flat
-from ..runs.trials import Lane
+from ..runs.trials import Trial
 
 _FREE = ("task", "train.epochs", "train.save_seconds")
 """Not compared: the task, as its digest is; epochs, which have their own rules; what does not change the numbers."""
-_FACTS = ("settings", "lanes", "epoch", "step", "seconds", "memories", "best", "capacity", "world", "data")
+_FACTS = ("settings", "trials", "epoch", "step", "seconds", "memories", "best", "capacity", "world", "data")
 
 
 def check_facts(path: Path, facts: Mapping[str, Any]) -> None:
@@ -58,10 +58,10 @@ def check_settings(path: Path, facts: Mapping[str, Any], settings: RunSettings) 
         )
 
 
-def check_lanes(path: Path, facts: Mapping[str, Any], lanes: Sequence[Lane], processes: int, digest: str) -> None:
-    """Raises SettingsError unless the checkpoint is of these lanes, as many processes, and the task with this digest."""
-    if facts["lanes"] != [lane.name for lane in lanes]:
-        raise SettingsError(f"{path} holds {', '.join(facts['lanes'])}, not {', '.join(lane.name for lane in lanes)}")
+def check_trials(path: Path, facts: Mapping[str, Any], trials: Sequence[Trial], processes: int, digest: str) -> None:
+    """Raises SettingsError unless the checkpoint is of these trials, as many processes, and the task with this digest."""
+    if facts["trials"] != [trial.name for trial in trials]:
+        raise SettingsError(f"{path} holds {', '.join(facts['trials'])}, not {', '.join(trial.name for trial in trials)}")
     if facts["world"] != processes:
         raise SettingsError(f"{path} was made by {facts['world']} processes, not {processes}")
     if facts["data"] != digest:
@@ -71,14 +71,14 @@ def check_lanes(path: Path, facts: Mapping[str, Any], lanes: Sequence[Lane], pro
         )
 
 
-def check_log(path: Path, lanes: Sequence[Lane], epochs: int) -> None:
+def check_log(path: Path, trials: Sequence[Trial], epochs: int) -> None:
     """FormatError if a line of the log is damaged; a warning if it lacks some of the epochs that are done."""
     found = {(r.get("seed"), r.get("fold"), r["epoch"]) for r in read_log(path)}
-    missing = [(lane, epoch) for lane in lanes for epoch in range(1, epochs + 1) if (lane.seed, lane.fold, epoch) not in found]
+    missing = [(trial, epoch) for trial in trials for epoch in range(1, epochs + 1) if (trial.seed, trial.fold, epoch) not in found]
     if missing:
-        lane, epoch = missing[0]
+        trial, epoch = missing[0]
         warnings.warn(
-            f"{path} lacks {len(missing)} lines of epochs that are done, first that of {lane.name}, epoch {epoch}: the run continues, "
+            f"{path} lacks {len(missing)} lines of epochs that are done, first that of {trial.name}, epoch {epoch}: the run continues, "
             "but its log is not whole, and it cannot become a record",
             PlanegraphWarning,
             stacklevel=3,

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.layout import Capacity
 from ..data.needs import Needs
-from ..runs.trials import Lane, training_order
+from ..runs.trials import Trial, training_order
 
 _EPOCHS, _GRAPHS = 64, 2**26  # of a stage, at most
 
@@ -25,15 +25,15 @@ class Room:
     """The exact sizes that batches need.
 
     Args:
-        batch_size: graphs of one lane in one process.
+        batch_size: graphs of one trial in one process.
         processes: how many share each step; process r takes every ``processes``-th graph, from the r-th on.
         epochs: of the run; None if more may be added later.
     """
 
-    def __init__(self, needs: Needs, lanes: Sequence[Lane], batch_size: int, processes: int, epochs: int | None) -> None:
-        self.needs, self.lanes, self.batch_size, self.processes = needs, lanes, batch_size, processes
-        self.orders = list({(lane.seed, lane.fold): lane for lane in lanes}.values())  # lanes of several targets share theirs
-        graphs = sum(len(lane.split["train"]) for lane in self.orders)
+    def __init__(self, needs: Needs, trials: Sequence[Trial], batch_size: int, processes: int, epochs: int | None) -> None:
+        self.needs, self.trials, self.batch_size, self.processes = needs, trials, batch_size, processes
+        self.orders = list({(trial.seed, trial.fold): trial for trial in trials}.values())  # trials of several targets share theirs
+        graphs = sum(len(trial.split["train"]) for trial in self.orders)
         self.stage = min(max(_GRAPHS // graphs, 1), _EPOCHS if epochs is None else epochs)
         self._known: tuple[int, Capacity] | None = None
 
@@ -46,11 +46,11 @@ class Room:
 
     def evaluation(self, part: str) -> Capacity:
         """The same for a part of the split, in its order."""
-        return self.needs.most((lane.split[part] for lane in self.lanes), self.batch_size)
+        return self.needs.most((trial.split[part] for trial in self.trials), self.batch_size)
 
     def _shares(self, epochs: range) -> Iterator[np.ndarray]:
-        """The graphs of each lane and process in each of these epochs, in their order."""
+        """The graphs of each trial and process in each of these epochs, in their order."""
         for epoch in epochs:
-            for lane in self.orders:
-                order = training_order(lane, epoch)
+            for trial in self.orders:
+                order = training_order(trial, epoch)
                 yield from (order[rank :: self.processes] for rank in range(self.processes))

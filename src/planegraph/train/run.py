@@ -1,7 +1,7 @@
-"""A whole run: lanes in groups, a folder with settings, logs, checkpoints, models and the result.
+"""A whole run: trials in groups, a folder with settings, logs, checkpoints, models and the result.
 
-A run's folder holds ``settings.yaml``, ``machine.json`` (where and from what it was made, see machine.py), ``result.json`` and
-``models/<lane>/`` (the best weights, for ``from_pretrained``, and in ``test.safetensors`` the ids, predictions and targets of the test
+A run's folder holds ``settings.yaml``, ``machine.json`` (where and from what it was made, see runs/provenance.py), ``result.json`` and
+``models/<trial>/`` (the best weights, for ``from_pretrained``, and in ``test.safetensors`` the ids, predictions and targets of the test
 part), ``report.html`` (report.py); the first group's ``log.jsonl`` and ``checkpoint.safetensors`` beside them, those of further groups in
 ``group1/`` and so on.
 
@@ -31,7 +31,7 @@ from ..runs.lock import FolderLock
 from ..runs.log import Record, read_logs
 from ..runs.provenance import MACHINE, add_session, machine, read_sessions, session
 from ..runs.settings import RunSettings, batch_size_for, save_run_settings
-from ..runs.trials import Lane, groups_of, lane_name, lanes_of, most_graphs
+from ..runs.trials import Trial, groups_of, most_graphs, trial_name, trials_of
 from ..tasks.losses import activate
 from ..tasks.task import Task
 from .best import settled
@@ -42,7 +42,7 @@ from .group import Group
 from .loop import CHECKPOINT, train_group
 from .metrics import in_units
 from .report import write_reports
-from .resuming import check_facts, check_lanes, check_log, check_settings
+from .resuming import check_facts, check_log, check_settings, check_trials
 from .signals import StopWish
 from .threads import cpu_threads
 
@@ -71,7 +71,7 @@ def train(
         callbacks: called after each epoch: loggers (``CSVLogger``, ``TensorBoardLogger``, ``WandbLogger``, ``MLflowLogger``), or your own
             :class:`~planegraph.train.Callback`.
         report: write ``report.html`` in the end.
-        start: called with the new model of each lane and the number of its seed, from 0: gives it other first weights.
+        start: called with the new model of each trial and the number of its seed, from 0: gives it other first weights.
 
     >>> import tempfile, planegraph as pg
     >>> from planegraph.data import PackedDataset
@@ -80,7 +80,7 @@ def train(
     >>> settings = RunSettings("rings", model={"hidden": 8, "layers": 1}).with_overrides(["train.epochs=2", "train.seeds=2"])
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     result = train(Task("rings", rings, part), settings, folder, device="cpu")
-    >>> len(result["lanes"]), result["metric"]
+    >>> len(result["trials"]), result["metric"]
     (2, 'mae')
     """
     with FolderLock(out) as lock:
@@ -112,15 +112,15 @@ def train_in(
         _take(lock, folders[:1], world)
         if problem := world.same(_in_the_way(folders, resume)):
             raise FolderError(problem)
-        lanes = lanes_of(task, settings.train)
-        settings = settings.for_graphs(most_graphs(lanes), world.size)
-        groups = groups_of(lanes, settings.train.batch_size * world.size, settings.train.together)
+        trials = trials_of(task, settings.train)
+        settings = settings.for_graphs(most_graphs(trials), world.size)
+        groups = groups_of(trials, settings.train.batch_size * world.size, settings.train.together)
         done = _check_all(task, settings, groups, folders, world) if resume else [0] * len(groups)
         _take(lock, folders[1:], world)
         left = world.same(min(done) < settings.train.epochs)
         kept = None if left else world.same(_kept_result(folders))
         called.start(
-            RunInfo(folder, task.name, settings, tuple(lane.name for lane in lanes), resume, _records(folder, groups, done))
+            RunInfo(folder, task.name, settings, tuple(trial.name for trial in trials), resume, _records(folder, groups, done))
         )
         summary = kept or _train_all(task, settings, folder, groups, resume, left, device, world, called, start)
         if world.first:
@@ -138,7 +138,7 @@ def _train_all(
     task: Task,
     settings: RunSettings,
     folder: Path,
-    groups: list[list[Lane]],
+    groups: list[list[Trial]],
     resume: bool,
     left: bool,
     device: torch.device,
@@ -149,24 +149,24 @@ def _train_all(
     """Trains and tests the groups one after another; gives the summary of the run."""
     results, spent = [], []
     with StopWish() as wish:
-        for k, lanes in enumerate(groups):
+        for k, trials in enumerate(groups):
             checkpoint = place(folder, group=k) / CHECKPOINT
             begun = world.same(resume and checkpoint.exists())
-            group = Group(task, settings, lanes, device, world, None if begun else start)
+            group = Group(task, settings, trials, device, world, None if begun else start)
             if world.any(wish.asked):  # between two groups
-                message = f"stopped before {lanes[0].name}; what came before is saved in {folder}, and --resume continues it"
+                message = f"stopped before {trials[0].name}; what came before is saved in {folder}, and --resume continues it"
                 raise Stopped(message, wish.signal)
             if begun:
                 group.load(checkpoint)
             if world.first and k == 0:
                 _introduce(group, folder, left)
             results += _run_group(group, k, folder, wish, callbacks)
-            spent.append((group.progress.seconds, {lane.target for lane in lanes}))
+            spent.append((group.progress.seconds, {trial.target for trial in trials}))
     return _summary_of_all(task, settings, results, spent, world.same(_made_on(folder, device)))
 
 
 def _nodes_of_batch(task: Task, settings: RunSettings) -> float:
-    """About how many nodes a batch of one lane has."""
+    """About how many nodes a batch of one trial has."""
     nodes, graphs = task.dataset.tables.size("node"), max(len(task.dataset), 1)
     return min(nodes, nodes / graphs * (settings.train.batch_size or batch_size_for(graphs)))
 
@@ -187,41 +187,43 @@ def runs_of(out: str | PathLike[str], summary: dict[str, Any]) -> list[tuple[Pat
     return [(place(Path(out), target), of_it) for target, of_it in summary.get("targets", {None: summary}).items()]
 
 
-def _check_all(task: Task, settings: RunSettings, groups: list[list[Lane]], folders: list[Path], world: World) -> list[int]:
+def _check_all(task: Task, settings: RunSettings, groups: list[list[Trial]], folders: list[Path], world: World) -> list[int]:
     """Before anything is changed: all that is there is sound, and of this run. Gives the epochs that each group has done."""
     done = [0] * len(groups)
     for folder in folders:
         read_sessions(folder)
-    for k, lanes in enumerate(groups):
+    for k, trials in enumerate(groups):
         path = place(folders[0], group=k) / CHECKPOINT
         if not path.exists():
             continue
         _, facts = load_checkpoint(path)
         check_facts(path, facts)
         check_settings(path, facts, settings)
-        check_lanes(path, facts, lanes, world.size, task.digest)
-        for target, log in _logs(folders[0], k, lanes).items():
-            check_log(log, [lane for lane in lanes if lane.target == target], facts["epoch"])
+        check_trials(path, facts, trials, world.size, task.digest)
+        for target, log in _logs(folders[0], k, trials).items():
+            check_log(log, [trial for trial in trials if trial.target == target], facts["epoch"])
         over = settled(facts["best"], facts["epoch"], settings.train.patience)
         done[k] = settings.train.epochs if over else facts["epoch"]
     world.wait()
     return done
 
 
-def _logs(out: Path, k: int, lanes: list[Lane]) -> dict[str | None, Path]:
+def _logs(out: Path, k: int, trials: list[Trial]) -> dict[str | None, Path]:
     """The logs of the k-th group, by target."""
-    return {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(lane.target for lane in lanes)}
+    return {target: place(out, target, k) / "log.jsonl" for target in dict.fromkeys(trial.target for trial in trials)}
 
 
-def _records(out: Path, groups: list[list[Lane]], done: list[int]) -> list[Record]:
+def _records(out: Path, groups: list[list[Trial]], done: list[int]) -> list[Record]:
     """Of the epochs that each group has done."""
-    return [r for k, (lanes, epochs) in enumerate(zip(groups, done, strict=True)) for r in read_logs(_logs(out, k, lanes), epochs)]
+    return [
+        r for k, (trials, epochs) in enumerate(zip(groups, done, strict=True)) for r in read_logs(_logs(out, k, trials), epochs)
+    ]
 
 
 def _run_group(group: Group, k: int, out: Path, wish: StopWish, callbacks: Callbacks) -> list[dict[str, Any]]:
     """Trains the k-th group and saves its models."""
-    world, lanes, checkpoint = group.world, group.lanes, place(out, group=k) / CHECKPOINT
-    logs = _logs(out, k, lanes)
+    world, trials, checkpoint = group.world, group.trials, place(out, group=k) / CHECKPOINT
+    logs = _logs(out, k, trials)
     if world.first:
         for path in (checkpoint, *logs.values()):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -253,8 +255,8 @@ def _kept_result(folders: list[Path]) -> dict[str, Any] | None:
     if not all(path.exists() for path in paths):
         return None
     kept = read_json(paths[0], _AGAIN)
-    if "targets" not in kept and "lanes" not in kept:
-        raise FormatError(f"{paths[0]} is damaged: it has no lanes. {_AGAIN}")
+    if "targets" not in kept and "trials" not in kept:
+        raise FormatError(f"{paths[0]} is damaged: it has no trials. {_AGAIN}")
     return kept
 
 
@@ -272,21 +274,21 @@ def _forget_result(folder: Path) -> None:
 
 
 def _save_models(group: Group, out: Path) -> None:
-    """The best weights of each lane, and beside them what they say of the test part, and of validation where targets have names."""
+    """The best weights of each trial, and beside them what they say of the test part, and of validation where targets have names."""
     parts = ("test",) if group.task.names is None else ("test", "val")
     predictions = {part: group.predictions(part) for part in parts}
-    models = [group.model] if len(group.lanes) == 1 else group.model.unstack()
-    for k, (lane, model) in enumerate(zip(group.lanes, models, strict=True)):
-        folder = place(out, lane.target) / "models" / lane_name(lane.seed, lane.fold)
+    models = [group.model] if len(group.trials) == 1 else group.model.unstack()
+    for k, (trial, model) in enumerate(zip(group.trials, models, strict=True)):
+        folder = place(out, trial.target) / "models" / trial_name(trial.seed, trial.fold)
         model.save_pretrained(folder, units=group.task.units)
         for part in parts:
-            _save_predictions(group.task, lane, folder, part, *predictions[part][k])
+            _save_predictions(group.task, trial, folder, part, *predictions[part][k])
 
 
-def _save_predictions(task: Task, lane: Lane, folder: Path, part: str, raw: torch.Tensor, y: torch.Tensor) -> None:
+def _save_predictions(task: Task, trial: Trial, folder: Path, part: str, raw: torch.Tensor, y: torch.Tensor) -> None:
     predicted, true = in_units(task, activate(task, raw)), in_units(task, y)
     save_checkpoint(
-        folder / f"{part}.safetensors", {"id": torch.from_numpy(lane.split[part]), "predicted": predicted, "true": true}, {}
+        folder / f"{part}.safetensors", {"id": torch.from_numpy(trial.split[part]), "predicted": predicted, "true": true}, {}
     )
 
 
@@ -301,7 +303,7 @@ def _summary_of_all(
 
     Args:
         spent: the seconds and the targets of each group.
-        made_on: device and PyTorch, as machine.py describes them.
+        made_on: device and PyTorch, as runs/provenance.py describes them.
     """
     found = {}
     for target in task.targets or (None,):
@@ -325,7 +327,7 @@ def _summary_of_all(
 def summarise(
     task: Task, settings: RunSettings, results: list[dict[str, Any]], seconds: float, made_on: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Mean and standard deviation over all lanes, and the lanes themselves."""
+    """Mean and standard deviation over all trials, and the trials themselves."""
     results = sorted(results, key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"]))
     summary: dict[str, Any] = {"task": task.name, "metric": task.metric, "model_class": settings.model_class}
     summary |= {"kind": task.kind, "outputs": task.outputs, "scale": task.scale}
@@ -336,12 +338,12 @@ def summarise(
         "device": made_on["device"],
         "torch": made_on["torch"],
         "notes": "; ".join(filter(None, (task.notes, task.shared))),
-        "lanes": results,
+        "trials": results,
     }
 
 
 def spread(values: Sequence[float]) -> dict[str, float]:
-    """Mean and standard deviation over lanes; of one lane the latter is 0."""
+    """Mean and standard deviation over trials; of one trial the latter is 0."""
     found = np.array(values, np.float64)
     return {"mean": float(found.mean()), "std": float(found.std(ddof=1)) if len(found) > 1 else 0.0}
 

@@ -16,13 +16,13 @@ Prediction = Callable[[PlanarBatch], Tensor]
 
 
 class Runner(Protocol):
-    """Runs training steps on the lanes' graphs, and predictions on joined batches."""
+    """Runs training steps on the trials' graphs, and predictions on joined batches."""
 
     def train(self, batches: Step) -> None:
         """One step."""
 
     def predict(self, batch: PlanarBatch) -> Tensor:
-        """(lanes, G, outputs), good until the next call."""
+        """(trials, G, outputs), good until the next call."""
 
 
 class Eager:

@@ -1,4 +1,4 @@
-"""What a step changes: the weights of all lanes, Adam's moments, averages over the steps, and the sums of the epoch.
+"""What a step changes: the weights of all trials, Adam's moments, averages over the steps, and the sums of the epoch.
 
 All weights lie in one vector, of which the parameters are views, and so do gradients and moments: an update is a few kernels whatever
 the model (adam.py). The running statistics of norms lie in another; where the weights are averaged, so are these, for they belong
@@ -31,11 +31,11 @@ class State:
     """The model of a group with its optimizer.
 
     Args:
-        model: of one lane, or a stack with as many replicas as there are lanes. Its parameters become views of ``weights``.
+        model: of one trial, or a stack with as many replicas as there are trials. Its parameters become views of ``weights``.
     """
 
     def __init__(self, model: GraphModel, settings: TrainSettings) -> None:
-        self.model, self.settings, self.lanes = model, settings, model.replicas or 1
+        self.model, self.settings, self.trials = model, settings, model.replicas or 1
         named = [(name, p) for name, p in model.named_parameters() if p.requires_grad]
         named.sort(key=lambda item: item[1].numel() % _ALIGN != 0)  # stable: what keeps the alignment stands first
         self.names, self.parameters = [n for n, _ in named], [p for _, p in named]
@@ -43,16 +43,16 @@ class State:
         statistics = {name: b for name, b in self.buffers().items() if b.is_floating_point()}
         self.running_names, self.running = list(statistics), _as_views_of_one(list(statistics.values()), self.weights)
         like = self.weights
-        self.adam = _make_adam(like, [p.numel() // self.lanes for p in self.parameters], self.lanes, settings)
+        self.adam = _make_adam(like, [p.numel() // self.trials for p in self.parameters], self.trials, settings)
         self.first, self.second = torch.zeros_like(like), torch.zeros_like(like)
         self.average = like.clone() if settings.ema is not None else None
         self.running_average = self.running.clone() if settings.ema is not None else None
         self.count = torch.zeros(1, dtype=like.dtype, device=like.device)  # steps so far
         self.log_betas = torch.tensor([math.log(BETA1), math.log(BETA2)], dtype=like.dtype, device=like.device)
-        self.rate = torch.zeros(self.lanes, dtype=like.dtype, device=like.device)
-        self.loss_sum = torch.zeros(self.lanes, dtype=torch.float64, device=like.device)
+        self.rate = torch.zeros(self.trials, dtype=like.dtype, device=like.device)
+        self.loss_sum = torch.zeros(self.trials, dtype=torch.float64, device=like.device)
         self.graphs = torch.zeros_like(self.loss_sum)
-        self.bad_step = torch.full((self.lanes,), -1.0, dtype=like.dtype, device=like.device)
+        self.bad_step = torch.full((self.trials,), -1.0, dtype=like.dtype, device=like.device)
 
     def views(self, vector: Tensor) -> list[Tensor]:
         """The parts of a vector like ``weights`` that belong to the parameters."""
@@ -63,7 +63,7 @@ class State:
 
         Args:
             gradient: a vector like ``weights``; stays as it is.
-            factor: (lanes,), what to multiply each lane's gradient by before it is clipped.
+            factor: (trials,), what to multiply each trial's gradient by before it is clipped.
         """
         s, average = self.settings, self.average
         if s.clip is not None:
@@ -106,7 +106,7 @@ class State:
         return own | {f"buffer.{name}": value for name, value in self.buffers().items()}
 
     def chosen(self) -> dict[str, Tensor]:
-        """What is validated, by name: weights and buffers, or their averages; (lanes, ...) or without lanes. Nothing needs a gradient:
+        """What is validated, by name: weights and buffers, or their averages; (trials, ...) or without trials. Nothing needs a gradient:
         copies that remember the parameters they came from would keep their autograd nodes alive, which spoils later captures."""
         weights, running = (self.weights, self.running) if self.average is None else (self.average, self.running_average)
         buffers = self.buffers()
@@ -118,9 +118,9 @@ class State:
         )
 
 
-def _make_adam(weights: Tensor, sizes: Sequence[int], lanes: int, settings: TrainSettings) -> Adam:
+def _make_adam(weights: Tensor, sizes: Sequence[int], trials: int, settings: TrainSettings) -> Adam:
     fused = triton_adam is not None and triton_adam.can_fuse(weights)
-    return (triton_adam.FusedAdam if fused else PlainAdam)(weights, sizes, lanes, settings)
+    return (triton_adam.FusedAdam if fused else PlainAdam)(weights, sizes, trials, settings)
 
 
 def _as_views_of_one(tensors: Sequence[Tensor], like: Tensor) -> Tensor:

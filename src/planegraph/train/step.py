@@ -1,7 +1,7 @@
 """One training step and one prediction, the same code eager and captured; nothing is read back from the device.
 
-A step: outputs of all lanes on their own graphs, the gradient of the sum of their losses (lanes do not touch each other), one exchange
-between processes, the factor that makes it the gradient of the mean (or root mean square), clipping per lane, Adam. Where lanes have
+A step: outputs of all trials on their own graphs, the gradient of the sum of their losses (trials do not touch each other), one exchange
+between processes, the factor that makes it the gradient of the mean (or root mean square), clipping per trial, Adam. Where trials have
 targets of their own, each reads its column of y.
 """
 
@@ -24,14 +24,14 @@ class TrainingStep:
     """Trains on one batch at ``state.rate``, in two parts with the exchange between them.
 
     Args:
-        columns: (lanes,) the column of y that each lane learns; None: all.
+        columns: (trials,) the column of y that each trial learns; None: all.
 
-    ``sums`` is what processes exchange: the gradient of the sum of all losses, then that sum and the number of graphs of each lane.
+    ``sums`` is what processes exchange: the gradient of the sum of all losses, then that sum and the number of graphs of each trial.
     """
 
     def __init__(self, task: Task, state: State, world: World, columns: Tensor | None = None) -> None:
         self.task, self.state, self.world, self.columns = task, state, world, columns
-        self.sums = state.weights.new_zeros(len(state.weights) + 2 * state.lanes)
+        self.sums = state.weights.new_zeros(len(state.weights) + 2 * state.trials)
 
     def __call__(self, batch: PlanarBatch) -> None:
         self.differentiate(batch)
@@ -51,7 +51,7 @@ class TrainingStep:
         torch.cat([part.detach().reshape(-1) for part in (*gradients, total, counts)], out=self.sums)
 
     def _wanted(self, y: Tensor) -> Tensor:
-        """The targets of each lane, of those of all ((lanes,) G, columns)."""
+        """The targets of each trial, of those of all ((trials,) G, columns)."""
         if self.columns is None:
             return y
         which = self.columns.view(*self.columns.shape[: y.dim() - 2], 1, 1)
@@ -65,7 +65,7 @@ class TrainingStep:
     def apply(self) -> None:
         """Changes the weights by ``sums``, which stay as they are."""
         state = self.state
-        gradient, total, graphs = self.sums.split([len(state.weights), state.lanes, state.lanes])
+        gradient, total, graphs = self.sums.split([len(state.weights), state.trials, state.trials])
         loss, factor = step_loss(self.task, total, graphs)
         state.update(gradient, factor)
         _remember(state, loss, total, graphs)
@@ -80,7 +80,7 @@ def _remember(state: State, loss: Tensor, total: Tensor, graphs: Tensor) -> None
 
 
 def make_prediction(state: State) -> Callable[[PlanarBatch], Tensor]:
-    """The function that gives (lanes, G, outputs) for a batch; the model must be in evaluation mode."""
+    """The function that gives (trials, G, outputs) for a batch; the model must be in evaluation mode."""
 
     def predict(batch: PlanarBatch) -> Tensor:
         with torch.no_grad():

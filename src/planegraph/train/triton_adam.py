@@ -1,7 +1,7 @@
-"""adam.py on CUDA in two kernels: the norms of the lanes' gradients, and the update.
+"""adam.py on CUDA in two kernels: the norms of the trials' gradients, and the update.
 
-A program handles a piece, up to 1,024 elements of one parameter in one lane, so the rate and the factor are two numbers per program and no
-element needs to know its lane. All lanes have the same pieces, listed once. The sums of squares of the pieces go into memory of their
+A program handles a piece, up to 1,024 elements of one parameter in one trial, so the rate and the factor are two numbers per program and no
+element needs to know its trial. All trials have the same pieces, listed once. The sums of squares of the pieces go into memory of their
 own and are added up in a fixed order: no atomics, so that the same gradient always gives the same bits. An update reads five numbers of an
 element and writes four (three each without an average), which is all that it costs.
 """
@@ -76,12 +76,12 @@ def can_fuse(weights: Tensor) -> bool:
 class FusedAdam:
     """The rule of adam.py in two kernels, for float32; the arguments are those of ``PlainAdam``."""
 
-    def __init__(self, weights: Tensor, sizes: Sequence[int], lanes: int, settings: TrainSettings) -> None:
+    def __init__(self, weights: Tensor, sizes: Sequence[int], trials: int, settings: TrainSettings) -> None:
         self.settings = settings
-        pieces = _pieces(sizes, lanes)
-        self.grid = len(pieces), lanes
+        pieces = _pieces(sizes, trials)
+        self.grid = len(pieces), trials
         self.pieces = torch.tensor(pieces, dtype=torch.int64, device=weights.device)  # begin, size of the parameter, length
-        self.squares = torch.zeros(lanes, len(pieces), dtype=torch.float64, device=weights.device)
+        self.squares = torch.zeros(trials, len(pieces), dtype=torch.float64, device=weights.device)
 
     def norms(self, gradient: Tensor) -> Tensor:
         """See :class:`adam.Adam`."""
@@ -101,9 +101,9 @@ class FusedAdam:
             )  # fmt: skip
 
 
-def _pieces(sizes: Sequence[int], lanes: int) -> list[tuple[int, int, int]]:
-    """Of each piece in the first lane: where it begins, the size of its parameter, which is how far it is to the next lane, its length."""
-    begins = accumulate((lanes * size for size in sizes), initial=0)
+def _pieces(sizes: Sequence[int], trials: int) -> list[tuple[int, int, int]]:
+    """Of each piece in the first trial: where it begins, the size of its parameter, the distance to the next trial, its length."""
+    begins = accumulate((trials * size for size in sizes), initial=0)
     return [
         (begin + k, size, min(_BLOCK, size - k)) for begin, size in zip(begins, sizes, strict=False) for k in range(0, size, _BLOCK)
     ]

@@ -25,9 +25,9 @@ class Data(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """The runs of a batch, each tensor but the first (lanes, columns, graphs) and int32.
+    """The runs of a batch, each tensor but the first (trials, columns, graphs) and int32.
 
-    ``graphs``: (lanes, graphs) int32, ids that are always valid. ``begin`` and ``count``: of each run in its space. ``shift``: what turns a
+    ``graphs``: (trials, graphs) int32, always valid ids. ``begin`` and ``count``: of each run in its space. ``shift``: what turns a
     local position into one of the batch.
     """
 
@@ -38,7 +38,7 @@ class Runs(NamedTuple):
 
 
 def find_runs(ids: Tensor, data: Data, start: Tensor, group: Tensor) -> Runs:
-    """The runs of the graphs ``ids`` (lanes, graphs). ``start``: where the slice of each column begins; ``group``: its first column."""
+    """The runs of the graphs ``ids`` (trials, graphs). ``start``: where the slice of each column begins; ``group``: its first column."""
     graphs = ids.clamp(0, len(data.runs) - 1)
     real = (ids == graphs).to(torch.int32).unsqueeze(-1)
     found = data.runs.index_select(0, graphs.reshape(-1)).view(*ids.shape, -1) * real
@@ -51,7 +51,7 @@ def find_runs(ids: Tensor, data: Data, start: Tensor, group: Tensor) -> Runs:
 
 
 def fill(data: Data, runs: Runs, descriptors: Descriptors) -> Tensor:
-    """(lanes, descriptors.length) int32; what no descriptor covers is not written."""
+    """(trials, descriptors.length) int32; what no descriptor covers is not written."""
     out = runs.begin.new_empty(len(runs.begin), descriptors.length)
     places: dict[tuple[int, int], _Places] = {}
     for line in descriptors.lines.tolist():
@@ -67,24 +67,24 @@ class _Places:
 
     def __init__(self, runs: Runs, first: int, columns: int, length: int) -> None:
         self.runs, self.first = runs, first
-        lanes, _, self.width = runs.begin.shape
-        begin = runs.begin[:, first : first + columns].reshape(lanes, -1).contiguous()
-        position = torch.arange(length, device=begin.device, dtype=torch.int32).expand(lanes, length).contiguous()
+        trials, _, self.width = runs.begin.shape
+        begin = runs.begin[:, first : first + columns].reshape(trials, -1).contiguous()
+        position = torch.arange(length, device=begin.device, dtype=torch.int32).expand(trials, length).contiguous()
         run = torch.searchsorted(begin, position, right=True) - 1
         self.found = run >= 0
         run = run.clamp(min=0)
-        self.column, self.lane = run // self.width, run % self.width  # the column within the space, the graph within the batch
+        self.column, self.trial = run // self.width, run % self.width  # the column within the space, the graph within the batch
         if columns == 0:
             self.real = self.found
             self.row = self.graph = torch.zeros_like(run)
             return
         self.real = self.found & (position < self._of(runs.begin, first) + self._of(runs.count, first))
         self.row = torch.where(self.real, position - self._of(runs.shift, first), 0).long()
-        self.graph = runs.graphs.gather(1, self.lane).long()
+        self.graph = runs.graphs.gather(1, self.trial).long()
 
     def _of(self, table: Tensor, first: int, column: Tensor | None = None) -> Tensor:
-        """An entry of (lanes, columns, graphs) for each position, for the same column of the space that begins at ``first``."""
-        index = (first + (self.column if column is None else column)) * self.width + self.lane
+        """An entry of (trials, columns, graphs) for each position, for the same column of the space that begins at ``first``."""
+        index = (first + (self.column if column is None else column)) * self.width + self.trial
         flat = table.reshape(len(table), -1)
         return flat.gather(1, index.clamp(max=flat.shape[1] - 1))  # nothing points into a space without columns
 
@@ -92,7 +92,7 @@ class _Places:
         """The section of a descriptor."""
         kind, target, source = line[Field.KIND], line[Field.TARGET], line[Field.SOURCE]
         if line[Field.COLUMNS] == 0:
-            return torch.full_like(self.lane, line[Field.PAD], dtype=torch.int32)
+            return torch.full_like(self.trial, line[Field.PAD], dtype=torch.int32)
         row = data.offsets[line[Field.SPACE]][self.graph] + self.row
         if kind == Kind.SOURCE:
             return torch.where(self.real, row, line[Field.PAD]).to(torch.int32)

@@ -1,6 +1,6 @@
 """A dataset that lives on a device and is collated there: a batch needs nothing from the host but the ids of its graphs.
 
-The batches are bit for bit those of the core (cpp/planegraph/collate.hpp), for one lane or a stack of lanes. All shapes are those of the
+The batches are bit for bit those of the core (cpp/planegraph/collate.hpp), for one trial or a stack of trials. All shapes are those of the
 capacity and nothing is read back, so that collation can be captured together with the step that reads the batch. Whether a batch fits is
 asked on the host, before. runs.py says how a batch is made of its graphs; prepare.py makes the tables, once.
 """
@@ -139,9 +139,9 @@ class ResidentDataset:
         """The batch of the graphs ``ids``, padded to a capacity that it must be known to fit into.
 
         Args:
-            ids: int64 on the device, (graphs,), or (lanes, graphs) for a stack; at most ``capacity.graphs``. Less than 0, at the end of
-                a lane: no graph.
-            num_graphs: how many real graphs there are in all lanes together; all by default. The device knows better (``counts``).
+            ids: int64 on the device, (graphs,), or (trials, graphs) for a stack; at most ``capacity.graphs``. Less than 0, at the end of
+                a trial: no graph.
+            num_graphs: how many real graphs there are in all trials together; all by default. The device knows better (``counts``).
         """
         if (
             ids.dim() not in (1, 2)
@@ -150,14 +150,14 @@ class ResidentDataset:
             or ids.shape[-1] > capacity.graphs
         ):
             raise ValueError(
-                f"ids must be int64 on {self.data.data.device}, of shape (graphs,) or (lanes, graphs) with at most {capacity.graphs} "
+                f"ids must be int64 on {self.data.data.device}, of shape (graphs,) or (trials, graphs) with at most {capacity.graphs} "
                 f"graphs; found {ids.dtype} on {ids.device}, shape {tuple(ids.shape)}"
             )
         if ids.shape[-1] == 0:
             ids = ids.new_full((*ids.shape[:-1], 1), -1)
         plan = self._plan(capacity)
-        lanes = ids if ids.dim() == 2 else ids.unsqueeze(0)
-        runs = find_runs(lanes, self.data, plan.start, plan.group)
+        trials = ids if ids.dim() == 2 else ids.unsqueeze(0)
+        runs = find_runs(trials, self.data, plan.start, plan.group)
         index, rows = self.fill(self.data, runs, plan.index), self.fill(self.data, runs, plan.rows)
         upto = F.pad(runs.count.sum(-1).cumsum(-1), (1, 0))
         index[:, : plan.units.shape[1]] = upto.index_select(-1, plan.units[1]) - upto.index_select(-1, plan.units[0])

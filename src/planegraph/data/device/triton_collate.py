@@ -1,4 +1,4 @@
-"""fill.py as one kernel: a program makes some entries of one section of one lane. Every entry is written once, by its own program."""
+"""fill.py as one kernel: a program makes some entries of one section of one trial. Every entry is written once, by its own program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _fill_kernel(
     data, offsets, graphs, begin, count, shift, programs, lines, out, num_programs, columns, width, num_graphs, length,
     STEPS: tl.constexpr, BLOCK: tl.constexpr,
 ):  # fmt: skip
-    lane = tl.program_id(1).to(tl.int64)
+    trial = tl.program_id(1).to(tl.int64)
     line = lines + tl.load(programs + tl.program_id(0)) * _FIELDS
     position = tl.load(programs + num_programs + tl.program_id(0)) + tl.arange(0, BLOCK)
     inside = position < tl.load(line + _LENGTH).to(tl.int32)
@@ -37,9 +37,9 @@ def _fill_kernel(
     pad = tl.load(line + _PAD).to(tl.int32)
     is_id = kind == 1
     is_ptr = kind == 2
-    begin += lane * columns * width
-    count += lane * columns * width
-    shift += lane * columns * width
+    begin += trial * columns * width
+    count += trial * columns * width
+    shift += trial * columns * width
     # how many runs begin at or before the position
     passed = tl.zeros((BLOCK,), dtype=tl.int32)
     for k in tl.static_range(STEPS):
@@ -55,7 +55,7 @@ def _fill_kernel(
     end = tl.load(begin + at, mask=found, other=0) + tl.load(count + at, mask=found, other=0)
     real = found & (position < end)
     # the local entry
-    graph = tl.load(graphs + lane * width + place, mask=real, other=0)
+    graph = tl.load(graphs + trial * width + place, mask=real, other=0)
     of_space = tl.load(offsets + tl.load(line + _SPACE) * (num_graphs + 1) + graph, mask=real, other=0)
     row = of_space + (position - tl.load(shift + at, mask=real, other=0))
     value = tl.load(data + source + row, mask=real & (source >= 0), other=0)
@@ -69,18 +69,18 @@ def _fill_kernel(
     value = tl.where(kind == 3, row.to(tl.int32), value)
     behind = tl.load(begin + there, mask=found & is_ptr, other=0) + tl.load(count + there, mask=found & is_ptr, other=0)
     value = tl.where(known, value, tl.where(is_ptr, behind, pad))
-    tl.store(out + lane * length + tl.load(line + _OFFSET) + position, value, mask=inside)
+    tl.store(out + trial * length + tl.load(line + _OFFSET) + position, value, mask=inside)
 
 
 def fill(data: Data, runs: Runs, descriptors: Descriptors) -> Tensor:
     """As ``fill.fill``."""
-    lanes, columns, width = runs.begin.shape
-    out = runs.begin.new_empty(lanes, descriptors.length)
+    trials, columns, width = runs.begin.shape
+    out = runs.begin.new_empty(trials, descriptors.length)
     programs = descriptors.programs.shape[1]
     if programs == 0:
         return out
     with torch.cuda.device(out.device) if out.is_cuda else nullcontext():
-        _fill_kernel[programs, lanes](
+        _fill_kernel[programs, trials](
             data.data,
             data.offsets,
             *(table.contiguous() for table in runs),

@@ -1,6 +1,6 @@
 """A table of molecules as a task: ``Task`` and everything that prediction must know of it later.
 
-The columns and the kind of task are found where they are not said (molecule_files.py), and what was found is told in ``notes``. Rows that
+The columns and the kind of task are found where they are not said (files.py), and what was found is told in ``notes``. Rows that
 cannot be learned from are listed in ``skipped`` with their numbers and reasons. Targets are standardised; some of them may be missing.
 """
 
