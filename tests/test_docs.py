@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import pkgutil
 import re
 import shlex
 import shutil
@@ -148,6 +149,16 @@ def test_commands_in_the_text(page):
         if "..." not in command:
             bare = re.fullmatch(r"planegraph \w+", command)
             check_command(f"{command} --help" if bare else command, page)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_what_the_text_names_is_there(page):
+    """Files of the project, as in tests/test_big.py, and names of the package, as in `planegraph.data.checks`."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    files = re.findall(r"(?<![\w./])(?:tests|src|benchmarks|examples|configs)/[\w/-]+\.\w+", text)
+    assert not [file for file in files if not (ROOT / file).exists()]
+    for name in re.findall(r"`(planegraph(?:\.\w+)+)`", text):
+        pkgutil.resolve_name(name)
 
 
 def check_command(line: str, where: Block | str) -> None:
