@@ -115,6 +115,16 @@ class PlanarBatch:
     block_node_ptr: Tensor
     block_node: Tensor
 
+    index: Tensor
+    layout: Layout
+    x: Tensor | None
+    edge_attr: Tensor | None
+    y: Tensor | None
+    attrs: dict[str, Tensor]
+    graph_ids: Tensor | None
+    num_graphs: int
+    fingerprint: Any
+
     def __init__(
         self,
         index: Tensor,
@@ -219,7 +229,7 @@ class PlanarBatch:
             of = "edges (or directions)" if table == "rows" else table
             return None if values is None else pad_rows(name, values, of, real[table], getattr(layout, f"num_{table}"))
 
-        features = {
+        features: dict[str, Any] = {
             "x": padded("x", x, "nodes"),
             "edge_attr": padded("edge_attr", edge_attr, "rows"),
             "y": padded("y", y, "graphs"),

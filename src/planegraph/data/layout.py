@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from itertools import accumulate, pairwise, zip_longest
+from typing import Any
 
 import numpy as np
 
@@ -98,14 +99,14 @@ class Capacity:
         def slices(table: str, first: int, step: int) -> list[int]:
             return [enough(c) for c in _counts_by_depth(tables[f"{table}_ptr"], tables[f"{table}_depth"], first, step)]
 
-        plain = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in _PTR_OF.items()}
+        plain: dict[str, Any] = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in _PTR_OF.items()}
         blocks, cuts = slices("block", 0, 2) or [0], slices("cut", 1, 2)
         levels = max(len(blocks) - 1, len(cuts))
         blocks += [0] * (levels + 1 - len(blocks))
         cuts += [0] * (levels - len(cuts))
         largest = max((int(tables[name].max(initial=0)) for name in ("walk_kappa", "walk_pos", "spqr_theta")), default=0)
         trees = {"spqr": slices("spqr", 0, 1)[1:], "blocks": blocks, "cuts": cuts}
-        widths = {name: tuple(by_depth[::-1]) for name, by_depth in trees.items()}
+        widths: dict[str, Any] = {name: tuple(by_depth[::-1]) for name, by_depth in trees.items()}
         return cls(graphs=batch_size, max_position=largest, **plain, **widths).padded()
 
     def padded(self) -> Capacity:
@@ -166,7 +167,7 @@ class Capacity:
         (8, 24)
         """
 
-        def larger(a: int | tuple[int, ...], b: int | tuple[int, ...]) -> int | tuple[int, ...]:
+        def larger(a: Any, b: Any) -> Any:
             return tuple(map(max, _by_depth(a, b)))[::-1] if isinstance(a, tuple) else max(a, b)
 
         return Capacity(*map(larger, self.as_tuple(), other.as_tuple()))
@@ -232,7 +233,7 @@ class Layout:
             s.node_spqr,
             s.node_block,
         )
-        found = {f"num_{name}": count for name, count in zip(COUNTS, counts, strict=True)}
+        found: dict[str, Any] = {f"num_{name}": count for name, count in zip(COUNTS, counts, strict=True)}
         found["max_position"] = s.max_position
         found["spqr_slices"] = _bounds((*s.spqr, blocks))
         found["block_slices"] = _bounds(s.blocks)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from typing import Literal
 
 import numpy as np
 
@@ -106,7 +107,7 @@ class PackedTables(Mapping[str, np.ndarray]):
     node_block_block: np.ndarray
 
     @classmethod
-    def of(cls, batch: GraphBatch, threads: int | None = None, on_nonplanar: str = "raise") -> PackedTables:
+    def of(cls, batch: GraphBatch, threads: int | None = None, on_nonplanar: Literal["raise", "set"] = "raise") -> PackedTables:
         """Decomposes a batch by one call of the core."""
         from ..decomposition.api import run_batch
 

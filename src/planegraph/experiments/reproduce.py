@@ -177,11 +177,11 @@ def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan) -> Non
 def _measure(name: str, plan: Plan) -> Path | None:
     from . import expressiveness, tiger
 
-    measure = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}[name]
+    measures: dict[str, Callable[..., Any]] = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}
     device = chosen_device(plan.device)
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()
-    rows, notes = measure(plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
+    rows, notes = measures[name](plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
     if not first_process():
         return None
     record = write_measure(rows, plan.records, name, time.monotonic() - begun, device, notes=notes)

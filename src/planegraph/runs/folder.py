@@ -18,10 +18,10 @@ from ..data.format import read_tensors
 from ..errors import FormatError, PlanegraphError
 from ..io.checksums import check_file, is_sealed, read_json
 from ..io.text import shortened
-from .trials import trial_name
 from .log import read_log
 from .provenance import read_sessions
 from .settings import read_run_settings
+from .trials import trial_name
 
 Kind = Literal["regression", "binary", "multiclass"]
 
@@ -66,7 +66,7 @@ class Run:
     result: Mapping[str, Any] | None
     curves: list[Curve]
     tests: dict[str, Predictions]
-    sessions: list[Mapping[str, Any]]
+    sessions: Sequence[Mapping[str, Any]]
 
     @property
     def task(self) -> str:

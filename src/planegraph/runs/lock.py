@@ -42,7 +42,8 @@ class FolderLock:
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder, self.files, self.process = Path(folder), [], os.getpid()
+        self.folder, self.process = Path(folder), os.getpid()
+        self.files: list[Any] = []
 
     def __enter__(self) -> Self:
         return self

@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..io.atomic import naming_file, replace_files
 from ..errors import FormatError
-from ..io.reading import open_file
+from ..io.atomic import naming_file, replace_files
 from ..io.checksums import sealed, unsealed
+from ..io.reading import open_file
 
 Record = dict[str, Any]
 _LONGEST = 2**16  # bytes of a line; ours have some hundred
@@ -60,7 +60,9 @@ def read_log(path: Path) -> list[Record]:
 
 def _lines(path: Path) -> list[tuple[str, Record]]:
     """Each line with the record in it; the epochs of a trial ascend, so a line that is there twice, or moved, is damage, too."""
-    found, last = [], {}
+    found: list[tuple[str, Record]] = []
+    last: dict[tuple[Any, Any], int] = {}
+    record: Any
     for number, (line, whole) in enumerate(_text(path), start=1):
         try:
             record = json.loads(line)

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from ..errors import FormatError
-from ..nn.config import PlanEConfig
-from ..io.reading import read_file
 from ..io.atomic import replace_files
 from ..io.checksums import check_text, sealed_text
+from ..io.reading import read_file
+from ..nn.config import PlanEConfig
 from .errors import SettingsError
 from .schedules import Constant, Cosine, Schedule, schedule_from_dict, schedule_to_dict
 
@@ -344,7 +344,9 @@ def _loader() -> Any:
 
     yaml = _yaml()
 
-    class Loader(yaml.SafeLoader):
+    safe: Any = yaml.SafeLoader
+
+    class Loader(safe):
         def compose_mapping_node(self, anchor: Any) -> Any:
             node, seen = super().compose_mapping_node(anchor), set()
             for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):

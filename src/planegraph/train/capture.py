@@ -32,23 +32,22 @@ class Captured:
     def __init__(self, step: TrainingStep, predict: Prediction, state: State, device: torch.device) -> None:
         self.step, self.prediction, self.state, self.device = step, predict, state, device
         self.pool = torch.cuda.graph_pool_handle()
-        self.steps: dict[Layout, tuple[PlanarBatch | Chosen, torch.cuda.CUDAGraph]] = {}
+        self.steps: dict[Layout, tuple[Any, torch.cuda.CUDAGraph]] = {}  # a batch of the layout, or Chosen
         self.predictions: dict[Layout, tuple[PlanarBatch, torch.cuda.CUDAGraph, Tensor]] = {}
         self.application: torch.cuda.CUDAGraph | None = None
         self.queued: deque[torch.cuda.Event] = deque()
 
     def train(self, batches: Step) -> None:
         """One step."""
-        resident = isinstance(batches, Chosen)
-        layout = batches.layout if resident else batches[0].layout
+        layout = batches.layout if isinstance(batches, Chosen) else batches[0].layout
         if layout not in self.steps:
-            static = batches.to(self.device) if resident else join(batches, self.device)
+            static = batches.to(self.device) if isinstance(batches, Chosen) else join(batches, self.device)
             run = self.step if self.step.world.size == 1 else self.step.differentiate
-            graph, _ = self._captured(lambda: run(static.batch() if resident else static))
+            graph, _ = self._captured(lambda: run(static.batch() if isinstance(static, Chosen) else static))
             self.steps[layout] = static, graph
         else:
             static, graph = self.steps[layout]
-            static.copy_(batches) if resident else overwrite(static, batches)
+            static.copy_(batches) if isinstance(batches, Chosen) else overwrite(static, batches)
         graph.replay()
         if self.step.world.size > 1:
             self._exchange_and_apply()

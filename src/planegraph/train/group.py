@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -164,7 +165,8 @@ class Group:
         self.progress = Progress(facts["epoch"], facts["step"], facts["seconds"], facts["memories"])
         self.is_saved = True
         if facts["capacity"] is not None and self.batches.capacity is not None:
-            self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
+            sizes: list[Any] = [tuple(v) if isinstance(v, list) else v for v in facts["capacity"]]
+            self.batches.capacity = Capacity(*sizes)
 
 
 def columns_of(task: Task, trials: Sequence[Trial], device: torch.device) -> Tensor | None:
