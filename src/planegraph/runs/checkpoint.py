@@ -1,8 +1,8 @@
 """Checkpoints: one safetensors file with all tensors, and everything else as JSON in its header. Never pickle.
 
 It is written under a temporary name, synced and renamed, so a process that dies leaves the old checkpoint or the new one. It is sealed
-(io/checksums.py), so a file of which a disk or a copy has altered a bit, of a tensor, a fact or the header, is refused. Checkpoints of version 2
-have a checksum of the tensors only, and are read by that.
+(io/checksums.py), so a file of which a disk or a copy has altered a bit, of a tensor, a fact or the header, is refused. Checkpoints of
+version 2 have a checksum of the tensors only, and are read by that.
 
 Reading it back and going on gives the same numbers, on a CPU bit for bit: it holds weights, moments, averages, the best weights, seeds and
 counts of dropout, the memories of the schedules, the capacity, and the step of the epoch. No generator is drawn from once the models are
@@ -20,11 +20,11 @@ from typing import Any
 from torch import Tensor
 
 from ..data.format import read_tensors
-from ..io.atomic import replace_files
 from ..errors import FormatError, MissingDependencyError
-from ..nn.model import safetensors_for_torch, tensors_checksum
+from ..io.atomic import replace_files
 from ..io.checksums import SEAL, UNSEALED, check_file, sealed_file
 from ..io.text import shortened
+from ..nn.model import safetensors_for_torch, tensors_checksum
 
 _KEY, _VERSION, _BEFORE = "planegraph-checkpoint", 3, 2
 

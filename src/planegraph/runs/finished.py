@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from ..tasks.molecules.task import MoleculeSchema
 from ..errors import FormatError
-from ..nn import GraphModel
 from ..io.checksums import read_json
-from .trials import trial_name
+from ..nn import GraphModel
+from ..tasks.molecules.task import MoleculeSchema
 from .models import MODELS
+from .trials import trial_name
 
 SCHEMA, PREDICTIONS = "molecules.json", "predictions.csv"
 _AGAIN, _WRITES_IT = "Remove it, and run planegraph train again", "Run planegraph train again, which writes it"

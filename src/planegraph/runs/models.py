@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from .. import nn
-from ..tasks.task import Task
 from ..nn.config import features_of_sizes
+from ..tasks.task import Task
 from .errors import SettingsError
-from .trials import Trial
 from .settings import RunSettings
+from .trials import Trial
 
 MODELS: dict[str, type[nn.GraphModel]] = {model.__name__: model for model in (nn.BasePlanE, nn.GIN, nn.GINE, nn.GCN)}
 

@@ -18,8 +18,8 @@ from typing import Any
 import torch
 
 from .. import __version__
-from ..io.atomic import replace_files
 from ..errors import FormatError
+from ..io.atomic import replace_files
 from ..io.checksums import json_text, read_json
 from ..workers import core_count
 

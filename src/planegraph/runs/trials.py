@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import PlanegraphError, PlanegraphWarning
 from ..tasks import PARTS
 from ..tasks.splits import part_title
 from ..tasks.task import Split, Task
-from ..errors import PlanegraphError, PlanegraphWarning
 from .settings import TrainSettings
 
 
