@@ -19,7 +19,7 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture site check lint clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture site check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -106,12 +106,11 @@ torture: setup sanitized  ## attacks on all of it for TORTURE_SECONDS, an hour b
 site: setup  ## the documentation as a site, in build/site
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir $(BUILD)/site
 
-check: lint  ## everything that reads the code without running it: ruff, types
-	$(PY) -m mypy
-
-lint: setup  ## ruff
+check: setup  ## all that reads the code without running it: ruff, types, the order of the layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(PY) -m mypy
+	$(PY) tools/layers.py
 
 clean:  ## remove everything that was built or set up
 	rm -rf build dist $(VENV)
