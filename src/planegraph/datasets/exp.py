@@ -47,7 +47,7 @@ class Exp(_Pairs):
     """
 
     name = "exp"
-    title = "EXP: 600 planar pairs that 1-WL cannot tell apart"
+    title = "EXP: 600 planar pairs that 1-WL cannot distinguish"
     files = (
         RawFile(
             "plane/EXP.npz",
