@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import griffe
+import latex2mathml.converter
 from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -40,21 +41,30 @@ def on_page_markdown(markdown: str, config: Any, **_: Any) -> str:
 
 
 class SphinxMarkup(griffe.Extension):
-    """Docstrings as Markdown: ``:class:`Graph``` is a link if the site has the name; doctests and what follows ``::`` are code."""
+    """Docstrings as Markdown: ``:class:`Graph``` is a link if the site has the name; doctests, tables and what follows ``::`` are code."""
 
     def on_object(self, *, obj: griffe.Object, **_: Any) -> None:
         def link(role: re.Match) -> str:
             return f'<autoref identifier="{_full_name(obj, role[1])}" optional><code>{role[1]}</code></autoref>'
 
         if obj.docstring:
-            text = re.sub(r":\w+:`~?([\w.]+)`", link, obj.docstring.value)
+            text = re.sub(r":math:`([^`]+)`", lambda found: latex2mathml.converter.convert(found[1]), obj.docstring.value)
+            text = re.sub(r":\w+:`~?([\w.]+)`", link, text)
+            text = re.sub(r"^\.\. math::\n((?:\n| +.+\n)+)", _math, text, flags=re.MULTILINE)
+            text = re.sub(r"^=[= ]+\n(.+\n)+?=[= ]+$", _fenced, text, flags=re.MULTILINE)
             text = re.sub(r"`([^`<]+) <(https?:[^>]+)>`_", r"[\1](\2)", text)
             text = re.sub(r"::$", ":", text, flags=re.MULTILINE)
             obj.docstring.value = re.sub(r"^>>> (?:.+\n?)+", _fenced, text, flags=re.MULTILINE)
 
 
-def _fenced(doctest: re.Match) -> str:
-    return f"```pycon\n{doctest[0].rstrip()}\n```\n"
+def _fenced(found: re.Match) -> str:
+    """A doctest, or a table in columns of characters."""
+    return f"```{'pycon' if found[0].startswith('>>>') else 'text'}\n{found[0].rstrip()}\n```\n"
+
+
+def _math(found: re.Match) -> str:
+    """MathML, which browsers set without a script."""
+    return f"{latex2mathml.converter.convert(' '.join(found[1].split()), display='block')}\n\n"
 
 
 def _full_name(obj: griffe.Object, name: str) -> str:
