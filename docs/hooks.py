@@ -48,7 +48,7 @@ class SphinxMarkup(griffe.Extension):
             return f'<autoref identifier="{_full_name(obj, role[1])}" optional><code>{role[1]}</code></autoref>'
 
         if obj.docstring:
-            text = re.sub(r":math:`([^`]+)`", lambda found: latex2mathml.converter.convert(found[1]), obj.docstring.value)
+            text = re.sub(r":math:`([^`]+)`", _inline_math, obj.docstring.value)
             text = re.sub(r":\w+:`~?([\w.]+)`", link, text)
             text = re.sub(r"^\.\. math::\n((?:\n| +.+\n)+)", _math, text, flags=re.MULTILINE)
             text = re.sub(r"^=[= ]+\n(.+\n)+?=[= ]+$", _fenced, text, flags=re.MULTILINE)
@@ -65,6 +65,10 @@ def _fenced(found: re.Match) -> str:
 def _math(found: re.Match) -> str:
     """MathML, which browsers set without a script."""
     return f"{latex2mathml.converter.convert(' '.join(found[1].split()), display='block')}\n\n"
+
+
+def _inline_math(found: re.Match) -> str:
+    return f"<span>{latex2mathml.converter.convert(found[1])}</span>"  # Markdown takes math at the start of a line for a block
 
 
 def _full_name(obj: griffe.Object, name: str) -> str:
