@@ -8,7 +8,7 @@ BUILD ?= build
 comma := ,
 PYTEST_ARGS ?= -n $(JOBS)
 
-BIN := $(VENV)/bin
+BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python
 # cmake and ninja come with the virtual environment
 export PATH := $(abspath $(BIN)):$(PATH)
@@ -19,7 +19,7 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture lint clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture site check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -103,10 +103,15 @@ sanitized: $(VENV)/.tools  ## build the tests of the core under all sanitizers, 
 torture: setup sanitized  ## attacks on all of it for TORTURE_SECONDS, an hour by default; TORTURE_ARGS chooses a part and a seed
 	PYTHONPATH=tests $(PY) -m torture --seconds $(TORTURE_SECONDS) $(TORTURE_ARGS)
 
-lint: setup  ## ruff and clang-format
+site: setup  ## the documentation as a site, in build/site
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict --site-dir $(BUILD)/site
+
+check: setup  ## all that reads the code without running it: ruff, clang-format, types, the order of the layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/clang-format --dry-run -Werror $(CPP)
+	$(PY) -m mypy
+	$(PY) tools/layers.py
 
 clean:  ## remove everything that was built or set up
 	rm -rf build dist $(VENV)

@@ -11,7 +11,7 @@ opening the data, capture, 500 epochs with their validation, the test, checkpoin
 
 An epoch is one of the engine's own loop, validation included; ours and GINE's of the same width (if it can be had here) by turns, medians.
 Its wall time is that of all cores and means little while others use them. What loading takes is given twice: as the part of the wall time
-in which the training thread waits for a batch, and as the part of the CPU time, in epochs with one thread, that goes into collation
+in which the training thread waits for a batch, and as the share of the CPU time, in epochs with one thread, that goes into collation
 (which happens in a thread of its own, so that a loop that never waits may still pay for it).
 
 A start is a fresh process on a packed dataset: from opening it to its first batch of 256 random graphs, the imports apart, and without the
@@ -107,8 +107,8 @@ class Training(Table):
         """One seed, width 64; first with all cores, then with one thread, whose CPU time does not depend on what else runs here."""
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
         what = f"ZINC-12k epoch, edge features, width {WIDTH}"
-        wall, waited = f"{what}, {cores} CPU cores", f"{what}, part of it spent waiting for batches"
-        cpu, collated = f"{what}, CPU time, one thread", f"{what}, part of the CPU time spent on collation"
+        wall, waited = f"{what}, {cores} CPU cores", f"{what}, share spent waiting for batches"
+        cpu, collated = f"{what}, CPU time, one thread", f"{what}, share of the CPU time spent on collation"
         if not self.wanted(wall, waited, cpu, collated):
             return
         task = self.load(lambda: datasets.get("zinc12k", self.root).task(edge_features=True), wall, waited, cpu, collated)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from pages import ROOT, blocks, run_blocks
+from pages import ROOT, blocks, run_all
 
 pytest.importorskip("torch")
 pytest.importorskip("rdkit")
@@ -23,7 +23,7 @@ SMALL = ["-q", "--set", "train.epochs=3", "model.hidden=16", "model.layers=1"]
 
 def commands() -> dict[str, list[str]]:
     """The page's commands by their names; the page has each once."""
-    words = [shlex.split(line)[1:] for block in blocks(PAGE, "sh") for line in block.splitlines()]
+    words = [shlex.split(line)[1:] for block in blocks(PAGE, "sh") for line in block.code.splitlines()]
     return {line[0]: line for line in words}
 
 
@@ -120,7 +120,7 @@ def test_explain_and_report(run, place):
 
 
 def test_python(run, capsys):
-    run_blocks(PAGE, {})
+    run_all(blocks(PAGE, "python"))
     assert "RDKit refuses the SMILES 'not a molecule'" in capsys.readouterr().out
 
 

@@ -43,6 +43,7 @@ def collate(
     pool_ptr: NDArray[np.int64] | None = None,
     allocate: Callable[[int], NDArray[np.int32]] | None = None,
 ) -> tuple[NDArray[np.int32] | None, Shape]: ...
+def returns(tables: Tables, steps: int) -> NDArray[np.float32]: ...
 def gather_rows(from_: NDArray[np.uint8], ptr: NDArray[np.int64] | None, ids: NDArray[np.int64], to: NDArray[np.uint8]) -> None: ...
 def depths(
     spqr_ptr: NDArray[np.int64],
@@ -68,7 +69,15 @@ def sum_rows(
     add: bool,
 ) -> None: ...
 def norm_relu(
-    norm: tuple[int, ...], rows: int, width: int, eps: float, running: tuple[int, int], momentum: float, y: int, is_double: bool
+    norm: tuple[int, ...],
+    rows: int,
+    width: int,
+    eps: float,
+    flat: float,
+    running: tuple[int, int],
+    momentum: float,
+    y: int,
+    is_double: bool,
 ) -> int: ...
 def norm_relu_gradient(
     norm: tuple[int, ...], rows: int, width: int, n: int, gradient: int, dx: int, dw: int, db: int, is_double: bool

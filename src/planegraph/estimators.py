@@ -26,7 +26,7 @@ from .nn import BasePlanE
 from .predict.predictor import model_outputs
 from .tasks.molecules.features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
 from .tasks.molecules.task import SMALL
-from .tasks.sources import make_task
+from .tasks.sources import Kind, make_task
 from .tasks.task import Task
 from .tasks.weights import bad_weight
 from .train import RunSettings, train
@@ -88,7 +88,9 @@ class PlanEEstimator(BaseEstimator):
 
     # ---- fitting ----------------------------------------------------------------------------------------------------------------
 
-    def _fit(self, data: _Data, y: np.ndarray, kind: str) -> Self:
+    featurizer_: Featurizer | None
+
+    def _fit(self, data: _Data, y: np.ndarray, kind: Kind) -> Self:
         graphs = data.graphs
         if len(graphs) < 4:
             raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found n_samples={len(graphs)}")

@@ -16,7 +16,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing.connection import wait
@@ -38,7 +38,7 @@ def core_count() -> int:
 
 def ordered_map(
     work: Callable[[Argument], Result], pairs: Iterable[tuple[Kept, Argument]], workers: int = 1
-) -> Iterator[tuple[Kept, Result]]:
+) -> Generator[tuple[Kept, Result], None, None]:
     """``(kept, work(argument))`` for each pair ``(kept, argument)``, in order; one worker is the calling process itself.
 
     Close the iterator if you stop early (``contextlib.closing``): that ends the workers.
@@ -106,5 +106,7 @@ def _prepare_worker() -> None:
 
 def _end_with_parent() -> None:
     """A pool's workers would wait forever for the next task of a parent that was killed."""
-    wait([multiprocessing.parent_process().sentinel])
-    os._exit(1)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)

@@ -222,7 +222,7 @@ def test_results(runs, records, tmp_path):
     assert "not run: later" in text
     assert "preprocessing under 0.05 s: missed by 0.01 s" in text
     assert "| 2k | 10 | 20 | 2 ms | 20 ms | 10 ms | 2.0 |" in text
-    assert "bar: BasePlanE tells all pairs apart: incomplete: EXP, CEXP, planar pairs, BREC, planar pairs, all" in text
+    assert "bar: BasePlanE distinguishes all pairs: incomplete: EXP, CEXP, planar pairs, BREC, planar pairs, all" in text
     assert "## Further records" in text
     assert "| something-else | cubic | accuracy " in text
     assert "CoSp-PPGN 0.050" in text
@@ -345,7 +345,7 @@ def test_the_bar_of_expressiveness_wants_every_set(tmp_path, change, words):
     ]
     rows[0] |= change
     write_measure([row | {"baseplane_smallest_gap": 1e-3} for row in rows], tmp_path, "expressiveness", 5.0, "cpu", notes="")
-    assert f"tells all pairs apart: {words}\n" in results_text(tmp_path, tmp_path / "results.md")
+    assert f"distinguishes all pairs: {words}\n" in results_text(tmp_path, tmp_path / "results.md")
 
 
 @pytest.mark.parametrize(("nodes", "words"), [(8, "incomplete: all connected planar graphs of up to 9 nodes"), (10, "reached")])
@@ -355,7 +355,7 @@ def test_graphs_of_more_nodes_hold_those_of_fewer(tmp_path, nodes, words):
     row = {"graphs": 2, "gin_told_apart": 0, "baseplane_smallest_gap": 1e-3}
     rows = [row | {"set": name, "pairs": n, "baseplane_told_apart": n} for name, n in sets.items()]
     write_measure(rows, tmp_path, "expressiveness", 5.0, "cpu", notes="")
-    assert f"tells all pairs apart: {words}\n" in results_text(tmp_path, tmp_path / "results.md")
+    assert f"distinguishes all pairs: {words}\n" in results_text(tmp_path, tmp_path / "results.md")
 
 
 def test_a_reason_twice_is_refused(tmp_path):

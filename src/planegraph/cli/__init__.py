@@ -65,7 +65,7 @@ def _run(argv: Sequence[str] | None) -> int:
             raise StreamError("standard output is closed; redirect it to a file or to /dev/null")
         return args.run(args)
     except SystemExit as stop:  # argparse, after --help, --version or wrong usage
-        return stop.code
+        return int(stop.code or 0)
     except UsageError as error:
         complain(str(error), error.alike)
         return 2

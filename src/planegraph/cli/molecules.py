@@ -143,7 +143,7 @@ def _asked(args: argparse.Namespace, out: str) -> tuple[str, MoleculeOptions, St
     from ..tasks.molecules.task import MoleculeOptions
     from ..train.transfer import Start
 
-    kind = "binary" if args.kind == "classification" else args.kind
+    kind: Any = "binary" if args.kind == "classification" else args.kind
     targets = None if args.targets is None else _names(args.targets)
     stereo = not args.no_stereo
     options = MoleculeOptions(

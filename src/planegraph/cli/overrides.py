@@ -7,5 +7,4 @@ import argparse
 
 def add_overrides(parser: argparse.ArgumentParser, text: str) -> None:
     """Adds it; the values are ``args.overrides``, in their order, however often the option is given."""
-    options = {"action": "extend", "nargs": "+", "default": [], "dest": "overrides"}
-    parser.add_argument("--set", metavar="KEY=VALUE", help=text, **options)
+    parser.add_argument("--set", metavar="KEY=VALUE", help=text, action="extend", nargs="+", default=[], dest="overrides")

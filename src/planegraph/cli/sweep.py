@@ -57,7 +57,8 @@ class Tasks:
     """The task of some settings, made once for all settings with the same options."""
 
     def __init__(self, data_root: str | None) -> None:
-        self.data_root, self.made = data_root, {}
+        self.data_root = data_root
+        self.made: dict[Any, Task] = {}
 
     def __call__(self, settings: RunSettings) -> Task:
         from ..train.tasks import task_of
@@ -109,7 +110,7 @@ def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
         return 128 + (stop.signal or 2)
     if first_process():
         say(table(runs))
-        if best is not None:
+        if best is not None and result is not None:
             say(f"best on validation: {best.folder.name}\n{of.summary(result, str(best.folder))}")
             say(where_report(str(best.folder)))
         say(_page(of.out))

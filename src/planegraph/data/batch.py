@@ -180,7 +180,7 @@ class PlanarBatch:
             of = "edges (or directions)" if table == "rows" else table
             return None if values is None else pad_rows(name, values, of, real[table], getattr(layout, f"num_{table}"))
 
-        features = {
+        features: dict[str, Any] = {
             "x": padded("x", x, "nodes"),
             "edge_attr": padded("edge_attr", edge_attr, "rows"),
             "y": padded("y", y, "graphs"),

@@ -32,6 +32,7 @@ def collate_index(
         return made[0].numpy()
 
     wanted = None if capacity is None else capacity.as_tuple()
+    shape: Any
     index, shape = _core.collate(tables, ids, rows_per_edge, wanted, pool_ptr, allocate)
     if capacity is None:
         return made[0], Layout(Capacity(*shape), rows_per_edge), shape[0]

@@ -155,7 +155,7 @@ def _header(arrays: Mapping[str, np.ndarray], manifest: Mapping[str, Any]) -> by
 
 
 def _bytes(array: np.ndarray) -> memoryview:
-    return memoryview(array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8))
+    return array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8).data
 
 
 def checksum(array: np.ndarray, before: int = 0) -> int:
@@ -395,7 +395,7 @@ def _dataset(file: PackedFile) -> PackedDataset:
 def features_of(arrays: Mapping[str, np.ndarray], attrs: Iterable[str]) -> Features:
     """The features among the arrays of a file; ``attrs`` names those that have a row per graph, in order."""
     named = {name: arrays[_ATTR + name] for name in attrs}
-    return Features(*(arrays.get(name) for name in ("x", "edge_attr", "dart_attr", "y")), named)
+    return Features(arrays.get("x"), arrays.get("edge_attr"), arrays.get("dart_attr"), arrays.get("y"), named)
 
 
 def _check_bounds(tables: PackedTables, manifest: Mapping[str, Any]) -> None:

@@ -130,7 +130,7 @@ class Capacity:
         cuts += [0] * (levels - len(cuts))
         largest = max((int(tables[name].max(initial=0)) for name in ("walk_kappa", "walk_pos", "spqr_theta")), default=0)
         trees = {"spqr": slices("spqr", 0, 1)[1:], "blocks": blocks, "cuts": cuts}
-        widths = {name: tuple(by_depth[::-1]) for name, by_depth in trees.items()}
+        widths: dict[str, Any] = {name: tuple(by_depth[::-1]) for name, by_depth in trees.items()}
         return cls(graphs=batch_size, max_position=largest, **plain, **widths).padded()
 
     def padded(self) -> Capacity:
@@ -191,7 +191,7 @@ class Capacity:
         (8, 24)
         """
 
-        def larger(a: int | tuple[int, ...], b: int | tuple[int, ...]) -> int | tuple[int, ...]:
+        def larger(a: Any, b: Any) -> Any:
             return tuple(map(max, _by_depth(a, b)))[::-1] if isinstance(a, tuple) else max(a, b)
 
         return Capacity(*map(larger, self.as_tuple(), other.as_tuple()))
@@ -258,7 +258,7 @@ class Layout:
             s.node_spqr,
             s.node_block,
         )
-        found = {f"num_{name}": count for name, count in zip(COUNTS, counts, strict=True)}
+        found: dict[str, Any] = {f"num_{name}": count for name, count in zip(COUNTS, counts, strict=True)}
         found["max_position"] = s.max_position
         found["spqr_slices"] = _bounds((*s.spqr, blocks))
         found["block_slices"] = _bounds(s.blocks)

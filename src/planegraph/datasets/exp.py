@@ -8,6 +8,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -46,7 +47,7 @@ class Exp(_Pairs):
     """
 
     name = "exp"
-    title = "EXP: 600 planar pairs that 1-WL cannot tell apart"
+    title = "EXP: 600 planar pairs that 1-WL cannot distinguish"
     files = (
         RawFile(
             "plane/EXP.npz",
@@ -55,7 +56,7 @@ class Exp(_Pairs):
             "x (53210, 1), y (1200).",
         ),
     )
-    published: Mapping[str, int] = {"graphs": 1200, "nodes": 53_210, "edges": 66_022}
+    published: ClassVar[Mapping[str, int]] = {"graphs": 1200, "nodes": 53_210, "edges": 66_022}
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         path = paths["plane/EXP.npz"]
@@ -112,7 +113,9 @@ def read_graphsat(path: Path) -> tuple[GraphBatch, np.ndarray, np.ndarray]:
 
 def _graphsat(rows: list[list[int]]) -> tuple[GraphBatch, np.ndarray, np.ndarray]:
     count, at = rows[0][0], 1
-    sizes, columns, classes, types, darts = [], [], [], [], []
+    sizes: list[int] = []
+    darts: list[Any] = []
+    columns, classes, types = [], [], []
     for _ in range(count):
         (n, label), nodes = rows[at], rows[at + 1 : at + 1 + rows[at][0]]
         at += 1 + n

@@ -14,7 +14,7 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -123,7 +123,7 @@ def check_sum(file: RawFile, path: Path) -> None:
         )
 
 
-def source_digest(paths: dict[str, Path]) -> str:
+def source_digest(paths: Mapping[str, Path]) -> str:
     """One digest of all raw files; some milliseconds for the sizes met here."""
     total = hashlib.blake2b(digest_size=16)
     for name in sorted(paths):

@@ -7,6 +7,7 @@ import io
 import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,7 +56,7 @@ class MolHIV(Dataset):
 
     name = "molhiv"
     title = "MolHIV: inhibition of HIV, OGB scaffold split"
-    published: Mapping[str, int] = {
+    published: ClassVar[Mapping[str, int]] = {
         "graphs": 41_127,
         "nodes": 1_049_163,
         "edges": 1_129_688,
@@ -131,7 +132,8 @@ def read_ogb(path: Path) -> RawGraphs:
     with reading(path):
         for name in ("num-edge-list", "graph-label"):
             check_rows(name, table[name], len(table["num-node-list"]), "molecules of num-node-list")
-        batch = GraphBatch(*(offsets(table[name].ravel()) for name in ("num-node-list", "num-edge-list")), table["edge"])
+        nodes, edges = (offsets(table[name].ravel()) for name in ("num-node-list", "num-edge-list"))
+        batch = GraphBatch(nodes, edges, table["edge"])
         y = as_target(table["graph-label"], binary=True)
         return RawGraphs(batch, table["node-feat"], table["edge-feat"], y, {"split": _split(members, len(batch))})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,7 +31,7 @@ class P3R(Dataset):
 
     name = "p3r"
     title = "P3R: 9 cubic planar graphs on 10 nodes, 50 numberings each"
-    published: Mapping[str, int] = {"graphs": 450, "nodes": 4500, "edges": 6750}
+    published: ClassVar[Mapping[str, int]] = {"graphs": 450, "nodes": 4500, "edges": 6750}
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         classes = connected_cubic_planar_graphs(_NODES)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..data.features import Features
-from ..data.packed import PackedDataset
+from ..data.packed import OnNonplanar, PackedDataset
 from ..data.tables import NAMES, PackedTables
 from ..errors import NotPlanarError
 from ..io.progress import Progress
@@ -25,7 +25,7 @@ def pack(
     name: str,
     *,
     edge_features: bool = True,
-    on_nonplanar: str = "set",
+    on_nonplanar: OnNonplanar = "set",
     threads: int | None = None,
     size: int = _SLICE,
 ) -> PackedDataset:
@@ -59,8 +59,12 @@ def concatenate(parts: Sequence[PackedDataset]) -> PackedDataset:
         part.verify()  # the whole is of no file
     first = parts[0]
     tables = {name: _join_column(name, [p.tables[name] for p in parts]) for name in NAMES}
+    x, edge_attr, dart_attr, y = (_join([getattr(p, name) for p in parts]) for name in ("x", "edge_attr", "dart_attr", "y"))
     features = Features(
-        *(_join([getattr(p, name) for p in parts]) for name in ("x", "edge_attr", "dart_attr", "y")),
+        x,
+        edge_attr,
+        dart_attr,
+        y,
         {name: _join([p.attrs[name] for p in parts]) for name in first.attrs},
     )
     return PackedDataset(PackedTables(tables), features, node_labels=first.node_labels, edge_labels=first.edge_labels)

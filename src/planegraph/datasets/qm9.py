@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -71,7 +72,7 @@ class QM9(Dataset):
 
     name = "qm9"
     title = "QM9: 13 quantum-chemical properties, GNN-FiLM split"
-    published: Mapping[str, int] = {"val": 10_000, "test": 10_000}
+    published: ClassVar[Mapping[str, int]] = {"val": 10_000, "test": 10_000}
     has_edge_features = True
 
     @property
@@ -100,7 +101,7 @@ class QM9(Dataset):
         listed = isinstance(target, list | tuple) and len(target) > 0
         known = f"qm9 has the targets {', '.join(TARGETS)}: name one, list some, or say each"
         require(target is None or isinstance(target, str) or listed, f"{known}; found {target!r}")
-        names = (target,) if alone else tuple(target) if listed else tuple(TARGETS)
+        names: tuple[Any, ...] = (target,) if alone else tuple(target) if listed else tuple(TARGETS)
         for k, name in enumerate(names):
             require(isinstance(name, str) and name in TARGETS and name not in names[:k], f"{known}, each once; found {name!r}")
         ds = self.load(edge_features)
@@ -118,7 +119,7 @@ class QM9(Dataset):
             notes=rebuilt if len(splits["train"]) == _TRAIN["rebuilt"] else "",
             targets=None if target is None else names,
         )
-        return task.of_target(target) if alone else task
+        return task.of_target(names[0]) if alone else task
 
 
 def node_features(d: Mapping[str, np.ndarray]) -> np.ndarray:
@@ -143,10 +144,12 @@ def _joined(parts: Sequence[RawGraphs]) -> RawGraphs:
     """Train, validation and test, one after another; molecules are certain unless said otherwise."""
     sizes = [len(part) for part in parts]
     marked = np.concatenate([part.attrs.get("uncertain", np.zeros(len(part), bool)) for part in parts])
-    features = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "edge_attr", "y"))
+    x, edge_attr, y = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "edge_attr", "y"))
     return RawGraphs(
         join([part.batch for part in parts]),
-        *features,
+        x,
+        edge_attr,
+        y,
         {"split": np.repeat(np.arange(3, dtype=np.int8), sizes), "uncertain": marked},
     )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ class RawGraphs:
     def __len__(self) -> int:
         return len(self.batch)
 
-    def rows(self, start: int, stop: int, edge_features: bool = True) -> dict[str, object]:
+    def rows(self, start: int, stop: int, edge_features: bool = True) -> dict[str, Any]:
         """The graphs ``start`` to ``stop - 1`` as arguments of ``PackedDataset.from_arrays``."""
         nodes, edges = (slice(ptr[start], ptr[stop]) for ptr in (self.batch.node_ptr, self.batch.edge_ptr))
         return {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class TigerAlaska(Dataset):
         )
         for size, nodes in SIZES.items()
     )
-    published: Mapping[str, int] = {"graphs": 7, "nodes": 50_000, "edges": 107_027}
+    published: ClassVar[Mapping[str, int]] = {"graphs": 7, "nodes": 50_000, "edges": 107_027}
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         batches = [read_npz(paths[f"plane/Large_Tiger_Alaska_{size}.npz"])[0] for size in SIZES]

@@ -7,6 +7,7 @@ import csv
 import gzip
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -66,7 +67,7 @@ class Zinc12k(_Zinc):
             "(offsets), edge_index (2, E; both directions), x (atom type 0..27), edge_attr (1..3), y, split (0/1/2).",
         ),
     )
-    published: Mapping[str, int] = {
+    published: ClassVar[Mapping[str, int]] = {
         "graphs": 12_000,
         "nodes": 277_864,
         "edges": 298_985,
@@ -101,7 +102,7 @@ class ZincFull(_Zinc):
             "icml18-jtnn, data/zinc) with their penalised logP, normalised over the training set.",
         ),
     )
-    published: Mapping[str, int] = {"val": 24_445, "test": 5_000}
+    published: ClassVar[Mapping[str, int]] = {"val": 24_445, "test": 5_000}
     notes = "up to one training molecule fewer than the official 220011"
 
     @property
@@ -131,7 +132,9 @@ class ZincFull(_Zinc):
                 if str(found.pop("source")) == digest:
                     return found
         m = read_molecules(smiles, self.threads)
-        small = {name: values.astype(np.uint8) if values.max(initial=0) < 256 else values for name, values in m.items()}
+        small: dict[str, Any] = {
+            name: values.astype(np.uint8) if values.max(initial=0) < 256 else values for name, values in m.items()
+        }
         self.cache.mkdir(parents=True, exist_ok=True)
         replace_files({self.molecules_path: lambda file: np.savez_compressed(file, source=np.array(digest), **small)})
         return small

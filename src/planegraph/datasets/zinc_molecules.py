@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def _read_chunk(smiles: Iterable[str], start: int) -> dict[str, np.ndarray]:
     return dict(zip(ARRAYS, values, strict=True))
 
 
-def _type_of(atom: object) -> str:
+def _type_of(atom: Any) -> str:
     hydrogens, charge = atom.GetNumExplicitHs(), atom.GetFormalCharge()
     sign = "+" if charge > 0 else "-"
     return " ".join([atom.GetSymbol(), *([f"H{hydrogens}"] if hydrogens else []), *([sign * abs(charge)] if charge else [])])
@@ -100,7 +101,7 @@ def _type_of(atom: object) -> str:
 
 def _main() -> int:
     try:
-        arrays = _read_chunk(sys.stdin.buffer.read().decode().split("\n"), int(sys.argv[1]))
+        arrays: dict[str, Any] = _read_chunk(sys.stdin.buffer.read().decode().split("\n"), int(sys.argv[1]))
     except FormatError as error:
         print(error, file=sys.stderr)
         return 1

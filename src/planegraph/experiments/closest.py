@@ -48,8 +48,8 @@ def count_close(vectors: np.ndarray, gap: float, seed: int = 0) -> int:
     3
     """
     norms = np.linalg.norm(vectors, axis=1)
-    unit = np.random.default_rng(seed).standard_normal(vectors.shape[1])
-    pairs = _candidates(vectors, norms, unit / np.linalg.norm(unit), gap)
+    unit = np.random.default_rng(seed).standard_normal((vectors.shape[1],))
+    pairs = _candidates(vectors, norms, np.asarray(unit / np.linalg.norm(unit)), gap)
     return sum(int((_gaps(vectors, norms, i, j) <= gap).sum()) for i, j in pairs)
 
 

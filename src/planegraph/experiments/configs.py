@@ -61,7 +61,7 @@ def _overrides(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str =
             yield f"{name}={_shown(value)}"
 
 
-def _comparable(mine: object, theirs: object) -> bool:
+def _comparable(mine: Any, theirs: Any) -> bool:
     tables = isinstance(mine, Mapping) and isinstance(theirs, Mapping)
     return tables and mine.get("kind") == theirs.get("kind") and theirs.keys() <= mine.keys()
 

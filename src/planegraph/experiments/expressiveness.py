@@ -32,7 +32,7 @@ def measure(data_root: str | None, device: torch.device, say: Say, nodes: int = 
     rows = []
     for name, title in (("exp", "EXP"), ("cexp", "CEXP, planar pairs"), ("brec", "BREC, planar pairs")):
         task = datasets.get(name, data_root).task()
-        colours = task.node_features[1] if task.node_features else None
+        colours: Any = task.node_features[1] if task.node_features else None
         rows.append({"set": title} | _pairs(task.dataset, colours, device))
         say(_line(rows[-1]))
     batch = up_to(nodes)

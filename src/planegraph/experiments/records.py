@@ -116,8 +116,8 @@ def write_record(
     """
     from .join import joined, run_of
 
-    single = isinstance(run_folders, str | PathLike)
-    runs, folder = [Path(run) for run in ([run_folders] if single else run_folders)], _place(records_root, name)
+    runs = [Path(run) for run in ([run_folders] if isinstance(run_folders, str | PathLike) else run_folders)]
+    folder = _place(records_root, name)
     parts = [read_record(run) if (run / "record.json").is_file() else _of_run(run, folder, name) for run in runs]
     made = parts[0] if len(parts) == 1 else joined(parts)
     facts = {"name": name, "command": _command(made.settings, folder)} | ({"note": note} if note else {})
@@ -271,7 +271,7 @@ def _predictions(run: Path, result: Mapping[str, Any]) -> dict[str, list[float |
             true |= dict(zip(ids, y, strict=True))
             by_trial[trial_name(trial)] = dict(zip(ids, predicted, strict=True))
     ids = sorted(true)
-    columns: dict[str, list[float | None]] = {"id": ids, "true": [_six(true[i]) for i in ids]}
+    columns: dict[str, list[Any]] = {"id": ids, "true": [_six(true[i]) for i in ids]}
     return columns | {name: [_six(values.get(i)) for i in ids] for name, values in by_trial.items()}
 
 

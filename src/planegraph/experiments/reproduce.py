@@ -181,7 +181,7 @@ def _measure(name: str, plan: Plan) -> Path | None:
     device = resolve_device(plan.device)
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()
-    rows, notes = measure(plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
+    rows, notes = measures[name](plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
     if not first_process():
         return None
     record = write_measure(rows, plan.records, name, time.monotonic() - begun, device, notes=notes)

@@ -39,6 +39,11 @@ class Graph:
     """
 
     __slots__ = ("__weakref__", "_dart_labels", "_edge_labels", "_edges", "_node_labels", "_num_nodes")
+    _num_nodes: int
+    _edges: np.ndarray
+    _node_labels: np.ndarray | None
+    _edge_labels: np.ndarray | None
+    _dart_labels: np.ndarray | None
 
     def __init__(
         self,

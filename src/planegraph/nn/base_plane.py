@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from torch import Tensor, nn
 
 from .config import PlanEConfig
@@ -24,7 +26,7 @@ class BasePlanE(GraphModel):
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__(config, replicas)
-        self.layers = nn.ModuleList(PlanELayer(config, replicas) for _ in range(config.layers))
+        self.layers: Any = nn.ModuleList(PlanELayer(config, replicas) for _ in range(config.layers))
         self._add_readout()
 
     def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:

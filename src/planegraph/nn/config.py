@@ -240,7 +240,7 @@ def _units(units: Any, outputs: int) -> tuple[tuple[float, float], ...]:
 
 def is_count(value: Any) -> bool:
     """Whether it is an integer, Python's or numpy's, and at least 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def _is_number(value: Any) -> bool:

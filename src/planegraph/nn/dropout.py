@@ -41,6 +41,9 @@ class Dropout(nn.Module):
     [0.0, 2.0]
     """
 
+    seed: Tensor
+    count: Tensor
+
     def __init__(self, p: float, replicas: int | None = None) -> None:
         super().__init__()
         self.p, self.share, lead = p, 0, () if replicas is None else (replicas,)

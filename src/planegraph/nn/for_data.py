@@ -72,5 +72,5 @@ def _sizes(x: np.ndarray | None, edges: np.ndarray | None, node_ptr: np.ndarray)
     graphs, nodes = len(node_ptr) - 1, int(node_ptr[-1])
     if nodes == 0:
         raise InvalidGraphError(f"the dataset has {graphs} graphs and no nodes: there is nothing to make a model for")
-    found = (features_of_sizes(feature_sizes(name, values)) for name, values in (("x", x), ("edge_attr", edges)))
-    return DataSizes(*found, nodes / graphs)
+    of_nodes, of_edges = (features_of_sizes(feature_sizes(name, values)) for name, values in (("x", x), ("edge_attr", edges)))
+    return DataSizes(of_nodes, of_edges, nodes / graphs)

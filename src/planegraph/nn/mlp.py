@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -56,11 +57,11 @@ class MLP(nn.Module):
         super().__init__()
         widths, inner = (widths,) if isinstance(widths, int) else tuple(widths), outputs if hidden is None else hidden
         plain, of_norms = norm == "none", [inner, outputs] if ends else [inner]
-        self.first = nn.ModuleList(
+        self.first: Any = nn.ModuleList(
             Linear(part, inner, replicas, bias=plain and k == 0, fan_in=sum(widths), he=he) for k, part in enumerate(widths)
         )
         self.last = Linear(inner, outputs, replicas, bias=plain or not ends, he=he and ends)
-        self.norms = nn.ModuleList() if plain else nn.ModuleList(BatchNorm(size, replicas, momentum) for size in of_norms)
+        self.norms: Any = nn.ModuleList() if plain else nn.ModuleList(BatchNorm(size, replicas, momentum) for size in of_norms)
         self.ends, self.dropout = ends, make_dropout(dropout, replicas)
 
     def forward(

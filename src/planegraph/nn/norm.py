@@ -16,6 +16,9 @@ class BatchNorm(nn.Module):
     becomes relu(bias), in evaluation as in training (ops/norm_relu.py). Running averages move by ``momentum`` of the difference.
     """
 
+    running_mean: Tensor
+    running_var: Tensor
+
     def __init__(self, width: int, replicas: int | None = None, momentum: float = 0.1) -> None:
         super().__init__()
         self.momentum, lead = momentum, () if replicas is None else (replicas,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -36,7 +37,8 @@ def beside(*reads: Tensor | None) -> Iterator[None]:
 def mark(x: Tensor) -> Tensor:
     """x itself; :func:`made` waits for what the current stream has queued up to here, and for nothing after it."""
     if x.is_cuda and torch.cuda.is_current_stream_capturing():
-        x.made_by = torch.cuda.current_stream(x.device).record_event()
+        marked: Any = x
+        marked.made_by = torch.cuda.current_stream(x.device).record_event()
     return x
 
 

@@ -173,7 +173,7 @@ def _masked(molecule: GraphBatch, parts: Sequence[tuple[int, ...]]) -> GraphBatc
     hidden = np.zeros((copies, n), bool)
     for k, atoms in enumerate(parts):
         hidden[k, list(atoms)] = True
-    bonds = hidden[:, molecule.edges].any(-1)
+    bonds = np.asarray(hidden[:, molecule.edges].any(-1))
 
     def labels(values: np.ndarray | None, which: np.ndarray) -> np.ndarray | None:
         if values is None:
@@ -226,7 +226,7 @@ def explanation_svg(explanation: Explanation) -> str:
     mol = rdMolDraw2D.PrepareMolForDrawing(mol, addChiralHs=False)  # which would have indices of their own
     columns, (width, height) = min(count, _COLUMNS), _PANEL
     drawer = rdMolDraw2D.MolDraw2DSVG(width * columns, height * -(-count // columns), width, height)
-    options = drawer.drawOptions()
+    options: Any = drawer.drawOptions()
     options.useBWAtomPalette()
     options.prepareMolsBeforeDrawing = False
     options.addAtomIndices = True

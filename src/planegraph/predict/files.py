@@ -7,7 +7,7 @@ every byte that is written: rounding may depend on which molecules are in a batc
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from os import PathLike, fspath
 from pathlib import Path
@@ -62,7 +62,7 @@ def predict_file(
     check_output(target, source)
     rows, problems = 0, 0
 
-    def chunks() -> Iterator[list[list[str]]]:
+    def chunks() -> Generator[list[list[str]], None, None]:
         nonlocal rows, problems
         with closing(_molecules(predictor, table, column, workers, progress)) as read:
             for chunk, found in read:
@@ -94,7 +94,7 @@ def embed_file(
     check_output(target, source)
     rows, problems = 0, 0
 
-    def chunks() -> Iterator[np.ndarray]:
+    def chunks() -> Generator[np.ndarray, None, None]:
         nonlocal rows, problems
         with closing(_molecules(predictor, table, column, workers, progress)) as read:
             for chunk, found in read:
@@ -109,7 +109,7 @@ def embed_file(
 
 def _molecules(
     predictor: Predictor, table: MoleculeTable, column: str, workers: int, progress: Progress | None = None
-) -> Iterator[tuple[Rows, Featurized]]:
+) -> Generator[tuple[Rows, Featurized], None, None]:
     """The rows of a table with their molecules, a chunk at a time."""
     featurizer = predictor.schema.featurizer
     size = _ROWS if featurizer.scaling is None else _ROWS_WITH_DESCRIPTORS
@@ -166,7 +166,7 @@ def _numbered(name: str, k: int) -> str:
     return name if k == 1 else f"{name}_{k}"
 
 
-def prediction_cells(predictor: Predictor, found: Predictions, problems: dict[int, str]) -> Iterator[list[str]]:
+def prediction_cells(predictor: Predictor, found: Predictions, problems: dict[int, str]) -> Generator[list[str], None, None]:
     """The cells of each row; empty where there is no prediction, with the reason in the last."""
     width = len(new_columns(predictor))
     for row, (mean, spread) in enumerate(zip(found.mean.tolist(), found.spread.tolist(), strict=True)):
@@ -176,7 +176,7 @@ def prediction_cells(predictor: Predictor, found: Predictions, problems: dict[in
             yield [*_numbers(predictor, mean, spread), found.unseen.get(row, ""), ""]
 
 
-def _numbers(predictor: Predictor, mean: Sequence[float], spread: Sequence[float]) -> Iterator[str]:
+def _numbers(predictor: Predictor, mean: Sequence[float], spread: Sequence[float]) -> Generator[str, None, None]:
     schema = predictor.schema
     if schema.kind == "multiclass":
         yield schema.classes[int(np.argmax(mean))]

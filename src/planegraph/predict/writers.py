@@ -49,7 +49,7 @@ def write_npy(path: Path, width: int, chunks: Iterable[np.ndarray]) -> None:
         _write_npy_header(file, (rows, width))
         start = file.tell()
         for chunk in chunks:
-            file.write(np.ascontiguousarray(chunk, np.float32))
+            file.write(np.ascontiguousarray(chunk, np.float32).data)
             rows += len(chunk)
         file.seek(0)
         _write_npy_header(file, (rows, width))
@@ -63,7 +63,7 @@ def _write_npy_header(file: IO[bytes], shape: tuple[int, int]) -> None:
     npy.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": shape})
 
 
-def _write_text(columns: Sequence[str], delimiter: str, chunks: Chunks, file: IO[bytes]) -> None:
+def _write_text(columns: Sequence[str], delimiter: str, chunks: Chunks, file: IO[bytes] | gzip.GzipFile) -> None:
     text = io.TextIOWrapper(file, encoding="utf-8", newline="")
     writer = CsvWriter(text, delimiter)
     writer.writerow(columns)

@@ -55,7 +55,7 @@ def confusion(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
 
 def by_class(matrix: np.ndarray) -> list[tuple[str, ...]]:
     """For each class: its number, graphs, how many were found, recall and precision."""
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for k, row in enumerate(matrix):
         right, graphs, said = int(row[k]), int(row.sum()), int(matrix[:, k].sum())
         rows.append((str(k), f"{graphs:,}", f"{right:,}", _share(right, graphs), _share(right, said)))

@@ -84,7 +84,8 @@ def _drawn(
         best = [(c.best_epoch, y[x == c.best_epoch]) for c, (x, y) in zip(run.curves, trials, strict=True) if c.best_epoch]
         at = [(epoch, float(y[0])) for epoch, y in best if len(y)]
         if at:
-            marks.append(plot.rings(*np.array(at).T, colour))
+            x, y = np.array(at).T
+            marks.append(plot.rings(x, y, colour))
     return marks
 
 

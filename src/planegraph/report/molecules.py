@@ -311,7 +311,8 @@ def _drawing(smiles: str) -> Markup:
             why = "RDKit refuses the SMILES" if mol is None else f"{mol.GetNumAtoms()} atoms are too many to draw"
             return tag("p", f"Not drawn: {why}.", class_="soft")
         drawer = rdMolDraw2D.MolDraw2DSVG(*_DRAWING)
-        drawer.drawOptions().fixedBondLength = _BOND
+        options: Any = drawer.drawOptions()
+        options.fixedBondLength = _BOND
         try:
             rdMolDraw2D.PrepareAndDrawMolecule(drawer, mol)
             drawer.FinishDrawing()

@@ -65,7 +65,7 @@ class Run:
     result: Mapping[str, Any] | None
     curves: list[Curve]
     tests: dict[str, Predictions]
-    sessions: list[Mapping[str, Any]]
+    sessions: Sequence[Mapping[str, Any]]
 
     @property
     def task(self) -> str:

@@ -298,7 +298,9 @@ def _loader() -> Any:
 
     yaml = _yaml()
 
-    class Loader(yaml.SafeLoader):
+    safe: Any = yaml.SafeLoader
+
+    class Loader(safe):
         def compose_mapping_node(self, anchor: Any) -> Any:
             node, seen = super().compose_mapping_node(anchor), set()
             for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode)):

@@ -29,7 +29,7 @@ from .task import Split, Task
 from .weights import are_weights, scaled_weights
 
 Kind = Literal["regression", "binary", "multiclass"]
-LOSSES = {"regression": "mse", "binary": "bce", "multiclass": "ce"}
+LOSSES: dict[str, Any] = {"regression": "mse", "binary": "bce", "multiclass": "ce"}
 METRICS = {"regression": "rmse", "binary": "rocauc", "multiclass": "accuracy"}
 _COLUMN = "column:"
 
@@ -95,8 +95,8 @@ def make_task(
     metric = metric or METRICS[kind]
     if metric not in metrics_of(kind):
         raise PlanegraphError(f"the metric of a {kind} task is one of {', '.join(metrics_of(kind))}; found {metric!r}")
-    one = isinstance(splits, Mapping)
-    train = trained_on([splits] if one else splits, len(dataset))
+    one, several = (splits, None) if isinstance(splits, Mapping) else (None, splits)
+    train = trained_on([one] if several is None else several, len(dataset))
     if kind == "regression":
         units = tuple(_unit(values[train], values) for values in y.T)
         y = (y - np.array(units)[:, 0]) / np.array(units)[:, 1]
@@ -108,8 +108,8 @@ def make_task(
     return Task(
         name,
         dataset.with_y(y[:, 0].astype(np.int32) if classes else y.astype(np.float32)),
-        splits if one else None,
-        None if one else splits,
+        one,
+        several,
         node_features=nodes,
         edge_features=edges,
         kind=kind,

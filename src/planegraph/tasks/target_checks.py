@@ -86,7 +86,7 @@ def _check_values(task: Task) -> None:
     if fits.all():
         return
     bad = ~fits.reshape(len(y), -1).all(axis=1)
-    for where, _, ids in task.parts() or [("", "", np.arange(len(y)))]:
+    for where, ids in [(part.title, part.ids) for part in task.parts()] or [("", np.arange(len(y)))]:
         found = ids[bad[ids]]
         if len(found):
             graph = int(found[0])

@@ -243,7 +243,7 @@ class Task:
         for name, values in arrays.items():
             if values is not None:
                 found.update(f"{name} {values.dtype.str} {values.shape} ".encode())
-                found.update(np.ascontiguousarray(values))
+                found.update(np.ascontiguousarray(values).data)
         return found.hexdigest()
 
     @staticmethod

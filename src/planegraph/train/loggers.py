@@ -138,7 +138,8 @@ class WandbLogger(ServiceLogger):
 
     def __init__(self, project: str = "planegraph", **options: Any) -> None:
         self.wandb = _needed("wandb", "pip install wandb")
-        self.options, self.run = {"project": project, **options}, None
+        self.options = {"project": project, **options}
+        self.run: Any = None
 
     def open(self, run: RunInfo, known: str | None) -> str:
         given = {"dir": str(run.folder), "name": run.folder.name, "config": run.settings.to_dict(), **self.options}
@@ -170,7 +171,8 @@ class MLflowLogger(ServiceLogger):
 
     def __init__(self, experiment: str = "planegraph", tracking_uri: str | None = None) -> None:
         self.mlflow = _needed("mlflow", "pip install mlflow")
-        self.experiment, self.tracking_uri, self.run = experiment, tracking_uri, None
+        self.experiment, self.tracking_uri = experiment, tracking_uri
+        self.run: Any = None
 
     def open(self, run: RunInfo, known: str | None) -> str:
         if self.tracking_uri is not None:

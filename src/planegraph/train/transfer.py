@@ -65,7 +65,8 @@ class Start:
             return cls._resumed(name, Path(out))
         found = read_finished(Path(name))
         model = {key: value for key, value in found.models[0].config.to_dict().items() if key not in FROM_TASK}
-        settings = RunSettings("start", model=model, model_class=type(found.models[0]).__name__)
+        model_class: Any = type(found.models[0]).__name__
+        settings = RunSettings("start", model=model, model_class=model_class)
         return cls(name, found.schema, settings, tuple(found.models))
 
     @classmethod

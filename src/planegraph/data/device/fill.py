@@ -33,7 +33,7 @@ class Runs(NamedTuple):
 
     graphs: Tensor
     begin: Tensor
-    count: Tensor
+    count: Tensor  # type: ignore[assignment]  # hides tuple.count
     shift: Tensor
 
 

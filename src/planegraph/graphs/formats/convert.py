@@ -118,7 +118,9 @@ def _num_nodes(data: Any, x: np.ndarray | None, edges: np.ndarray) -> int:
 
 def _array(data: Any, name: str | None) -> np.ndarray | None:
     """The named attribute, a tensor on any device or anything array-like, as a numpy array with at least one axis."""
-    values = getattr(data, name, None) if name else None
+    if not name:
+        return None
+    values = getattr(data, name, None)
     if values is None:
         return None
     if hasattr(values, "detach"):
@@ -208,7 +210,7 @@ def _column(values: list, name: str) -> np.ndarray:
     return column.reshape(len(values), -1) if values else column
 
 
-def _values(labels: np.ndarray | None) -> list | None:
+def _values(labels: np.ndarray | None) -> Any:
     if labels is None:
         return None
     return labels[:, 0].tolist() if labels.shape[1] == 1 else [tuple(row) for row in labels.tolist()]

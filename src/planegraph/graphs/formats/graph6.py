@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...errors import FormatError, InvalidGraphError
+from ...errors import FormatError, InvalidGraphError, PlanegraphError
 from ..batch import GraphBatch, offsets
 from ..graph import Graph, check_size
 
@@ -58,7 +58,7 @@ def to_graph6(graph: Graph, header: bool = False) -> str:
     return line.decode("ascii")
 
 
-def read_lines(lines: Sequence[str | bytes]) -> tuple[GraphBatch, np.ndarray, dict[int, FormatError]]:
+def read_lines(lines: Sequence[str | bytes]) -> tuple[GraphBatch, np.ndarray, dict[int, PlanegraphError]]:
     """Many lines at once: the batch, the positions of its graphs among the lines, and the errors of the other lines.
 
     Small graphs of one size are read together, at far less cost than by :func:`from_graph6` one by one.
@@ -70,7 +70,7 @@ def read_lines(lines: Sequence[str | bytes]) -> tuple[GraphBatch, np.ndarray, di
     data = [_as_bytes(line) for line in lines]
     sizes = np.full(len(data), -1, np.int64)  # -1: not read yet
     owners, pairs = [np.empty(0, np.int64)], [np.empty((0, 2), np.int64)]
-    errors: dict[int, FormatError] = {}
+    errors: dict[int, PlanegraphError] = {}
     for n, where in _equal_sizes(data).items():
         good, owner, edges = _read_equal(n, [data[i] for i in where])
         index = np.asarray(where)

@@ -27,7 +27,7 @@ except ImportError:  # no Triton: torch operations do
 class Rows(NamedTuple):
     """One direction of an incidence, as int32 tensors: either (begin, end, index or None) or a single ``index`` per row."""
 
-    index: Tensor | None
+    index: Tensor | None  # type: ignore[assignment]  # hides tuple.index
     begin: Tensor | None = None
     end: Tensor | None = None
 
@@ -37,7 +37,7 @@ class Rows(NamedTuple):
         return Rows(index, ptr[..., :-1], ptr[..., 1:])
 
     @property
-    def count(self) -> int:
+    def count(self) -> int:  # type: ignore[override]  # hides tuple.count
         """The number of rows."""
         return (self.index if self.begin is None else self.begin).shape[-1]
 
@@ -119,9 +119,9 @@ def sum_rows(x: Tensor, rows: Rows, out: Tensor | None = None, base: Tensor | No
 def _in_core(x: Tensor, rows: Rows, out: Tensor, add: bool) -> Tensor:
     if x.stride(-1) != 1:
         x = x.contiguous()
-    pointers = [0 if t is None else t.data_ptr() for t in rows]
+    index, begin, end = (0 if t is None else t.data_ptr() for t in rows)
     double = x.dtype == torch.float64
-    _core.sum_rows(x.data_ptr(), x.stride(0), *pointers, rows.count, x.shape[1], out.data_ptr(), out.stride(0), double, add)
+    _core.sum_rows(x.data_ptr(), x.stride(0), index, begin, end, rows.count, x.shape[1], out.data_ptr(), out.stride(0), double, add)
     return out
 
 

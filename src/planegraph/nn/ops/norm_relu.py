@@ -110,10 +110,8 @@ class _InCore(torch.autograd.Function):
         out, (mean, inverse) = torch.empty_like(x), weight.new_empty(2, *weight.shape)
         averages = zip(_each(running.mean, 1), _each(running.variance, 1), strict=True)
         norms = zip(_norms(x, mask, weight, bias, mean, inverse), averages, _each(out, 2), strict=True)
-        double = x.dtype == torch.float64
-        ctx.counts = [
-            _core.norm_relu(norm, *x.shape[-2:], EPS, FLAT, means, running.momentum, y, double) for norm, means, y in norms
-        ]
+        (rows, width), double = x.shape[-2:], x.dtype == torch.float64
+        ctx.counts = [_core.norm_relu(norm, rows, width, EPS, FLAT, means, running.momentum, y, double) for norm, means, y in norms]
         ctx.save_for_backward(x, mask, weight, bias, mean, inverse)
         return out
 
@@ -124,8 +122,9 @@ class _InCore(torch.autograd.Function):
         gradient, dx = gradient.contiguous(), torch.empty_like(x)
         dw, db = torch.empty_like(weight), torch.empty_like(bias)
         each = _each(gradient, 2), _each(dx, 2), _each(dw, 1), _each(db, 1)
-        for norm, n, *to in zip(_norms(x, mask, weight, bias, mean, inverse), ctx.counts, *each, strict=True):
-            _core.norm_relu_gradient(norm, *x.shape[-2:], n, *to, x.dtype == torch.float64)
+        (rows, width), double = x.shape[-2:], x.dtype == torch.float64
+        for norm, n, g, to, of_weight, of_bias in zip(_norms(x, mask, weight, bias, mean, inverse), ctx.counts, *each, strict=True):
+            _core.norm_relu_gradient(norm, rows, width, n, g, to, of_weight, of_bias, double)
         return dx, None, dw, db, None
 
 

@@ -342,7 +342,8 @@ def _split(lines: _Lines, line: str, delimiter: str) -> list[str]:
 
 def _quoted(lines: _Lines, line: str, at: int) -> tuple[str, str, int]:
     """The text of a quoted cell that starts at this character; then the line where it ends, and the character after its quote."""
-    parts, first, size = [], lines.line, 0
+    parts: list[str] = []
+    first, size = lines.line, 0
     while True:
         end = line.find('"', at)
         if end >= 0 and not line.startswith('"', end + 1):

@@ -192,7 +192,12 @@ def read_molecule_task(
     seen = _both(seen_categories(dataset, train), like)
     if columns.weights is not None:
         dataset = dataset.with_attrs(sample_weight=columns.weights[kept])
-    fields = {"features": (NODE_FEATURES, EDGE_FEATURES), "metric": options.metric, "names": columns.targets, "seen": seen}
+    fields: dict[str, Any] = {
+        "features": (NODE_FEATURES, EDGE_FEATURES),
+        "metric": options.metric,
+        "names": columns.targets,
+        "seen": seen,
+    }
     task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
     notes = [*_notes(task, columns, len(kept), len(skipped), kind, featurizer), *untaught, *_shared(task, found.batch)]
@@ -226,7 +231,8 @@ def _read(table: MoleculeTable, options: MoleculeOptions) -> _Columns:
     if options.weights in targets:
         raise PlanegraphError(f"column {options.weights} is a target, so it cannot hold the weights")
     wanted = [(name, "target") for name in targets] + ([] if options.weights is None else [(options.weights, "weight")])
-    rows, smiles, values, parts = [], [], [], []
+    rows: list[int] = []
+    smiles, values, parts = [], [], []
     for chunk in table.chunks():
         rows += chunk.numbers
         smiles += chunk.values[smiles_column]
@@ -330,7 +336,7 @@ def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[t
     return tuple(str(int(value)) if value.is_integer() else repr(value) for value in found.tolist()), numbers
 
 
-def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, path: Any) -> Split | list[Split]:
+def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, path: Any) -> Split | Sequence[Split]:
     try:
         if columns.parts is not None:
             return column_split([columns.parts[i] for i in kept], options.seed, columns.rows[kept].tolist())
@@ -340,7 +346,7 @@ def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, path:
         raise FormatError(f"{path}{where}: {error}") from None
 
 
-def _drawn_splits(options: MoleculeOptions, smiles: Sequence[str]) -> Split | list[Split]:
+def _drawn_splits(options: MoleculeOptions, smiles: Sequence[str]) -> Split | Sequence[Split]:
     if options.folds is not None:
         return folds(scaffolds(smiles) if options.split == "scaffold" else len(smiles), options.folds, options.seed)
     return scaffold_split(smiles, options.seed) if options.split == "scaffold" else random_split(len(smiles), options.seed)
@@ -360,7 +366,7 @@ def _require_spread(values: np.ndarray, where: str) -> None:
 
 
 def _check_taught(
-    y: np.ndarray, splits: Split | list[Split], targets: tuple[str, ...], classes: tuple[str, ...], where: str
+    y: np.ndarray, splits: Split | Sequence[Split], targets: tuple[str, ...], classes: tuple[str, ...], where: str
 ) -> list[str]:
     """Notes on targets with one value, or none, in a training part, and on classes that it lacks; FormatError if no target has two."""
     parts = [y[split["train"]] for split in ([splits] if isinstance(splits, Mapping) else splits)]
