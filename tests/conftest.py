@@ -13,6 +13,9 @@ from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+# before anything imports PyTorch, and for the processes that tests start: threads of small products only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 settings.register_profile(
     "default",
     deadline=None,

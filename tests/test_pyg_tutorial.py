@@ -18,13 +18,8 @@ pytest.importorskip("pytorch_lightning")
 def test_the_page(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     shutil.copy(ROOT / "examples/molecules.csv", tmp_path)
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # small batches: threads would only wait for each other
-    try:
-        names: dict = {"__name__": "pyg"}
-        run_blocks("docs/pyg.md", names)
-    finally:
-        torch.set_num_threads(threads)
+    names: dict = {"__name__": "pyg"}
+    run_blocks("docs/pyg.md", names)
     out = capsys.readouterr().out
     maes = [float(found) for found in re.findall(r"(?:test|same) MAE (\S+)", out)]
     assert maes[0] == maes[1] == maes[3]  # with PyG's loader, packed, and read from its file

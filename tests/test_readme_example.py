@@ -24,7 +24,6 @@ def test_the_programs_run(tmp_path, monkeypatch, capsys):
     import torch
 
     monkeypatch.chdir(tmp_path)
-    torch.set_num_threads(1)  # small batches: threads would only wait for each other
     first, second = programs()
     names: dict = {"__name__": "readme"}
     exec(compile(first, "README.md, training with PyG", "exec"), names)
