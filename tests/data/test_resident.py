@@ -135,7 +135,7 @@ def test_zinc(data_root):
         assert_same(found, PlanarBatch.stack([collator(ids, capacity) for ids in lanes]))
 
 
-@pytest.mark.skipif(not INTERPRETED, reason="needs Triton, with TRITON_INTERPRET=1")
+@pytest.mark.skipif(not INTERPRETED, reason="needs Triton, with TRITON_INTERPRET=1: nn/test_kernels.py runs it")
 @pytest.mark.parametrize("rows_per_edge", [0, 1, 2])
 def test_the_kernel_interpreted(rows_per_edge):
     made, rng = nasty(), random.Random(10 + rows_per_edge)
