@@ -5,13 +5,30 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+
+# before anything imports PyTorch, and for the processes that tests start: threads of small products only wait for each other
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+if os.environ.get("TRITON_INTERPRET") == "1":
+    from triton.runtime import interpreter
+
+    patched = cache(interpreter._patch_lang)
+
+    def patch_once(function: Callable) -> SimpleNamespace:
+        """The interpreter patches the whole language at each call of each function, which takes longer than what kernels compute."""
+        patched(function)
+        return SimpleNamespace(restore=lambda: None)
+
+    interpreter._patch_lang = patch_once
 
 settings.register_profile(
     "default",

@@ -51,7 +51,6 @@ def executed(tmp_path, monkeypatch):
     command.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m planegraph "$@"\n')
     command.chmod(0o755)
     monkeypatch.setenv("PATH", f"{command.parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("OMP_NUM_THREADS", "1")
 
     def run(name: str) -> Any:
         notebook = read(name)

@@ -21,8 +21,6 @@ from planegraph.data.layout import COUNTS, SECTION_NAMES  # noqa: E402
 from planegraph.errors import InvalidGraphError  # noqa: E402
 from planegraph.nn import BasePlanE  # noqa: E402
 
-torch.set_num_threads(1)
-
 
 def dataset(by_dart: bool = False, floats: bool = False) -> PackedDataset:
     ds = PackedDataset.from_graphs([with_labels(g, k, by_dart) for k, g in enumerate(shapes())], y=np.arange(16.0))

@@ -80,7 +80,7 @@ def test_many_random_batches(rows_per_edge):
     made, rng = nasty(), random.Random(rows_per_edge)
     ds = stand_in(tables_of(made), rows_per_edge)
     kept = ResidentDataset(ds, "cpu")
-    for _ in range(400):
+    for _ in range(150):
         check(ds, kept, choose(len(made), rng), rng)
 
 
@@ -135,7 +135,7 @@ def test_zinc(data_root):
         assert_same(found, PlanarBatch.stack([collator(ids, capacity) for ids in trials]))
 
 
-@pytest.mark.skipif(not INTERPRETED, reason="needs Triton, with TRITON_INTERPRET=1")
+@pytest.mark.skipif(not INTERPRETED, reason="needs Triton, with TRITON_INTERPRET=1: nn/test_kernels.py runs it")
 @pytest.mark.parametrize("rows_per_edge", [0, 1, 2])
 def test_the_kernel_interpreted(rows_per_edge):
     made, rng = nasty(), random.Random(10 + rows_per_edge)

@@ -1,11 +1,11 @@
-"""``planegraph datasets``, run as a process."""
+"""``planegraph datasets``."""
 
 from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
+
+import pytest
 
 from planegraph import datasets
 from planegraph.cli import main
@@ -13,17 +13,22 @@ from planegraph.cli import main
 from .examples import Rings, spoil, write_lengths
 
 
-def run(*args: str) -> tuple[int, str, str]:
-    command = [sys.executable, "-m", "planegraph", "datasets", *args]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    return done.returncode, done.stdout, done.stderr
+@pytest.fixture
+def run(capsys):
+    """Exit code, stdout and stderr of ``planegraph datasets`` with these arguments."""
+
+    def command(*args: str) -> tuple[int, str, str]:
+        capsys.readouterr()
+        return main(["datasets", *args]), *capsys.readouterr()
+
+    return command
 
 
 def places(folder) -> list[str]:
     return ["--root", str(folder / "root"), "--cache", str(folder / "cache")]
 
 
-def test_lists_all(tmp_path):
+def test_lists_all(run, tmp_path):
     status, out, err = run(*places(tmp_path))
     assert (status, err) == (0, "")
     for name in ("exp", "cexp", "p3r", "qm9_cc", "qm9", "zinc12k", "zincfull", "molhiv", "tiger", "brec"):
@@ -33,7 +38,7 @@ def test_lists_all(tmp_path):
     assert not (tmp_path / "root").exists()
 
 
-def test_packs_and_shows_statistics(tmp_path):
+def test_packs_and_shows_statistics(run, tmp_path):
     assert run("p3r", "--pack", *places(tmp_path))[0] == 0
     status, out, _ = run("p3r", "--json", *places(tmp_path))
     found = json.loads(out)
@@ -41,7 +46,7 @@ def test_packs_and_shows_statistics(tmp_path):
     assert "ready" in run("p3r", *places(tmp_path))[1]
 
 
-def test_packs_anew_what_is_damaged(tmp_path):
+def test_packs_anew_what_is_damaged(run, tmp_path):
     packed = tmp_path / "cache" / "p3r.safetensors"
     assert run("p3r", "--pack", *places(tmp_path))[0] == 0
     sound = packed.read_bytes()
@@ -77,7 +82,7 @@ def test_a_run_does_not_begin_or_go_on_with_damage(tmp_path, monkeypatch, capsys
     assert main([*train, "--set", "train.epochs=2", *begun, "--resume"]) == 0
 
 
-def test_says_what_to_fetch(tmp_path):
+def test_says_what_to_fetch(run, tmp_path):
     status, out, _ = run("zinc12k", *places(tmp_path))
     assert status == 0
     assert str(tmp_path / "root" / "zinc" / "zinc12k_graphs.npz") in out
@@ -103,7 +108,7 @@ def test_one_of_two_files_is_not_ready(tmp_path, monkeypatch, capsys):
     assert json.loads(capsys.readouterr().out)["status"] == "ready"
 
 
-def test_unknown_names(tmp_path):
+def test_unknown_names(run, tmp_path):
     status, _, err = run("zinc", *places(tmp_path))
     assert status == 2
     assert "there is no dataset 'zinc'" in err

@@ -36,7 +36,6 @@ from .test_aside import test_parameters_are_used_once_and_through_views_alone  #
 from .test_sums import random_choice, random_rows, random_segments
 from .test_trees import INSIDE, block_cut_forest, fast, random_inputs, spqr_forest, stacked
 
-torch.set_num_threads(1)
 torch.set_float32_matmul_precision("highest")
 
 pytestmark = pytest.mark.filterwarnings("ignore:.*encountered in:RuntimeWarning")  # numpy's, of what a tl.where leaves out

@@ -11,8 +11,6 @@ from planegraph.data import PackedDataset, PlanarBatch
 from planegraph.errors import FormatError, InvalidGraphError, NotPlanarError
 from planegraph.nn import GINE, BasePlanE, BiEnc, Categorical, Continuous, CutEnc, PlanEConfig, PlanEConv, Structure, TriEnc, Update
 
-torch.set_num_threads(1)
-
 GRAPHS = pg.GraphBatch.from_graphs([pg.families.wheel(5), pg.families.path(4)])
 N, M = GRAPHS.num_nodes, GRAPHS.num_edges
 

@@ -20,8 +20,6 @@ from planegraph.testing import assert_invariant
 from .examples import NO_FEATURES, Example, Kind, planar_zoo
 from .models import DTYPES, make_model, pack, small_config
 
-torch.set_num_threads(1)
-
 EDGES, DARTS = Kind("categorical", "categorical"), Kind("continuous", "continuous", darts=True)
 CASES = [(GCN, NO_FEATURES), (GIN, NO_FEATURES), (GIN, EDGES), (GINE, EDGES), (GINE, DARTS)]
 

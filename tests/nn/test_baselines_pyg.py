@@ -20,7 +20,6 @@ from .examples import NO_FEATURES, Example, Kind, corner_cases
 from .models import make_model, pack, small_config
 
 conv = pytest.importorskip("torch_geometric.nn").conv
-torch.set_num_threads(1)
 
 REPLICAS, SIZE, TOLERANCE = 3, 12, 1e-10
 EDGES, DARTS = Kind("categorical", "categorical"), Kind("continuous", "continuous", darts=True)

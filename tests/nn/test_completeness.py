@@ -24,8 +24,6 @@ from .examples import Example
 from .models import pack
 from .pairs import PLANAR_BREC, Pair, brec_pairs, exp_pairs_of_the_paper, graphsat_pairs
 
-torch.set_num_threads(1)
-
 GAP = 1e-8
 SAME = 1e-12  # rounding
 BATCH = 4096

@@ -25,8 +25,6 @@ from planegraph.transforms import Planar
 from .examples import WIDTH, Example, Kind, corner_cases, planar_zoo
 from .models import pack
 
-torch.set_num_threads(1)
-
 LEARNING = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
 EDGES, DARTS = Kind("continuous", "continuous"), Kind("continuous", "continuous", darts=True)
 OPTIONS = ({}, {"norm": "none", "residual": False}, {"neighbours": False, "cut": False})

@@ -19,8 +19,6 @@ from planegraph.transforms import Planar
 from .examples import Example, Kind, planar_zoo
 from .models import pack
 
-torch.set_num_threads(1)
-
 MODELS = (BasePlanE, GCN, GIN, GINE)
 KINDS = {
     Kind(): (None, None),

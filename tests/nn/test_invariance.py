@@ -19,8 +19,6 @@ from planegraph.data import PackedDataset
 from .examples import NO_FEATURES, Example, Kind, nasty
 from .models import DTYPES, make_model, pack, small_config
 
-torch.set_num_threads(1)
-
 COPIES = 5
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-9}
 KINDS = (

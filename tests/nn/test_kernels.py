@@ -1,4 +1,4 @@
-"""The Triton kernels in Triton's interpreter, which needs no GPU: the tests of interpreted.py, in a process of their own.
+"""The Triton kernels in Triton's interpreter, which needs no GPU, in processes of their own.
 
 TRITON_INTERPRET must be set before Triton is imported, and would slow down everything else.
 """
@@ -13,17 +13,20 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+TESTS = Path(__file__).parents[1]
 
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="needs Triton, which is there for Linux only")
-def test_kernels_are_the_plain_operations():
+@pytest.mark.parametrize(
+    "tests", ["nn/interpreted.py", "train/test_triton_adam.py", "data/test_resident.py::test_the_kernel_interpreted"]
+)
+def test_kernels_are_the_plain_operations(tests):
     hidden = {"PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"}
     env = {name: value for name, value in os.environ.items() if name not in hidden} | {
         "TRITON_INTERPRET": "1",
         "CUDA_VISIBLE_DEVICES": "",
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__).with_name("interpreted.py"))]
-    done = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
+    done = subprocess.run(command, cwd=TESTS, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "skipped" not in done.stdout, done.stdout

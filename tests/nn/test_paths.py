@@ -24,8 +24,6 @@ from planegraph.transforms import Planar
 from .examples import KINDS, NO_FEATURES, Example, Kind, corner_cases, planar_zoo
 from .models import DTYPES, make_model, pack, small_config
 
-torch.set_num_threads(1)
-
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 SIZE = 5  # graphs in a batch
 CONTINUOUS = Kind("continuous", "continuous", darts=True)

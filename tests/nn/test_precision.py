@@ -17,8 +17,6 @@ from planegraph.transforms import Planar
 
 from .examples import WIDTH, Example, Kind, planar_zoo
 
-torch.set_num_threads(1)
-
 DEVICES = ["cpu", pytest.param("cuda", marks=pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU"))]
 SMALL = {torch.bfloat16: 0.1, torch.float16: 0.01}  # how far outputs may be from those in float32
 

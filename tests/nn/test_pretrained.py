@@ -19,8 +19,6 @@ from planegraph.nn.model import FORMAT, tensors_checksum
 from .examples import Example, Kind, planar_zoo
 from .models import DTYPES, make_model, pack, small_config
 
-torch.set_num_threads(1)
-
 OPTIONS = (
     {},
     {"norm": "none", "cut": False},

@@ -12,8 +12,6 @@ from .examples import KINDS, NO_FEATURES, Example, Kind, nasty, planar_zoo
 from .models import make_model, small_config
 from .reference import Reference
 
-torch.set_num_threads(1)
-
 
 def mlp(p, name, x, ends=True):
     """Without norms."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import pytest
 import torch
 
@@ -11,8 +13,6 @@ from planegraph.nn import BasePlanE
 
 from .examples import NO_FEATURES, Example, Kind, planar_zoo
 from .models import DTYPES, make_model, pack, small_config
-
-torch.set_num_threads(1)
 
 REPLICAS = 3
 SIZE = 8
@@ -28,6 +28,7 @@ OPTIONS = (
 TOLERANCE = {torch.float32: 1e-5, torch.float64: 1e-11}
 
 
+@cache
 def batches_of(kind: Kind) -> list[PlanarBatch]:
     """Different graphs, equal layouts."""
     zoo = [g for g in planar_zoo() if g.n][: 60 : 60 // (REPLICAS * SIZE)]

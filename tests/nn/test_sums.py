@@ -12,8 +12,6 @@ from planegraph.nn.ops.mlp import At
 
 from .models import DTYPES
 
-torch.set_num_threads(1)
-
 
 def int32(values) -> torch.Tensor:
     return torch.as_tensor(values).to(torch.int32)

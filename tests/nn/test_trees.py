@@ -18,8 +18,6 @@ from planegraph.nn import BasePlanE, PlanEConfig
 from planegraph.nn.ops.incidence import Rows
 from planegraph.nn.ops.tree import Level, Maps, Tree, bottom_up
 
-torch.set_num_threads(1)
-
 Children = dict[int, list[int]]
 
 

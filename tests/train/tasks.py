@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-import torch
 
 import planegraph as pg
 from planegraph.data import PackedDataset
@@ -16,8 +15,6 @@ from planegraph.graphs.formats.graph6 import from_graph6
 from planegraph.tasks.task import Task
 from planegraph.train import RunSettings
 from planegraph.train.step import TrainingStep
-
-torch.set_num_threads(1)  # other threads of small products only wait for each other
 
 CUBIC = ("I}KGGGB?w", "I}GWOGB?w", "I}GOWOD?w", "I}GOOSE@W", "I{S_gOD?w", "I{S__SE@W", "I{O_ogK?w", "I{O_ogI@W", "IsXP?cI@W")
 """The connected cubic planar graphs on 10 nodes."""

@@ -22,7 +22,7 @@ from .tasks import regression
 
 
 def start_two(*arguments: str, module: str = "train.ddp_worker", good: bool = True) -> subprocess.CompletedProcess:
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "OMP_NUM_THREADS": "1"}
+    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
     launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", module]
     run = subprocess.run([sys.executable, *launch, *arguments], env=env, timeout=120, capture_output=True, text=True)
     assert (run.returncode == 0) == good, run.stderr

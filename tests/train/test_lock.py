@@ -79,7 +79,7 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path, holder):
 def test_two_processes_that_start_together(tmp_path, whole):  # noqa: F811
     """One of them trains, as if it were alone; the other is refused, whether it comes at once or later."""
     folder = tmp_path / "run"
-    env = os.environ | {"PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"}
+    env = os.environ | {"PYTHONPATH": str(TESTS)}
     command = [sys.executable, "-m", "train.worker", str(folder), "resume"]
     both = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     errors = {process.wait(120): process.stderr.read() for process in both}

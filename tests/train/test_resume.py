@@ -42,7 +42,7 @@ TESTS = Path(__file__).parents[1]
 
 
 def start(folder: Path, how: str) -> subprocess.Popen:
-    env = os.environ | {"PYTHONPATH": str(TESTS), "OMP_NUM_THREADS": "1"}
+    env = os.environ | {"PYTHONPATH": str(TESTS)}
     return subprocess.Popen([sys.executable, "-m", "train.worker", str(folder), how], env=env, stdout=subprocess.PIPE, text=True)
 
 

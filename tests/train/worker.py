@@ -5,14 +5,10 @@ from __future__ import annotations
 import sys
 import time
 
-import torch
-
 from planegraph.runs.errors import Stopped
 from planegraph.train import train
 
 from .tasks import regression, small
-
-torch.set_num_threads(1)
 
 
 def settings(**changes):

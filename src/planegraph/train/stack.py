@@ -202,16 +202,4 @@ class Stack:
         self.epoch, self.steps_done, self.seconds = facts["epoch"], facts["step"], facts["seconds"]
         self.memories, self.best, self.is_saved = facts["memories"], facts["best"], True
         if facts["capacity"] is not None and self.batches.capacity is not None:
-<<<<<<< HEAD:src/planegraph/train/stack.py
             self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
-=======
-            sizes: list[Any] = [tuple(v) if isinstance(v, list) else v for v in facts["capacity"]]
-            self.batches.capacity = Capacity(*sizes)
-
-
-def columns_of(task: Task, trials: Sequence[Trial], device: torch.device) -> Tensor | None:
-    """(trials,): the column of y that each trial learns; None if all learn all of y."""
-    if task.targets is None:
-        return None
-    return torch.tensor([task.targets.index(trial.target) for trial in trials], device=device)
->>>>>>> site:src/planegraph/train/group.py
