@@ -17,6 +17,7 @@ from safetensors.torch import save
 from planegraph.errors import FormatError, PlanegraphError
 from planegraph.nn import BasePlanE
 from planegraph.nn.model import tensors_checksum
+from planegraph.report.run_files import _tests as read_tests
 from planegraph.report.run_files import read_run
 from planegraph.sealed import check_text, json_text, read_json, sealed_text
 from planegraph.train import train
@@ -87,6 +88,17 @@ def test_a_checkpoint_of_the_version_before_is_read_by_its_checksum(tmp_path):
     write()
     with pytest.raises(FormatError, match="is damaged: it has no checksum, as those of early versions"):
         load_checkpoint(path)
+
+
+def test_every_altered_bit_of_the_test_predictions_is_refused(copy):
+    """A seal whose name is another one was taken for a file without a seal."""
+    path = copy / "models/seed0/test.safetensors"
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    for at in [*range(start), *range(start, len(data), 7)]:
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :])
+        with pytest.raises(FormatError, match=r"test\.safetensors holds no predictions"):
+            read_tests(copy)
 
 
 def test_an_altered_epoch_does_not_resume(copy):

@@ -14,10 +14,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..data.format import read_tensors
 from ..errors import FormatError, PlanegraphError
-from ..sealed import check_file, is_sealed, read_json
+from ..sealed import read_json
 from ..text import shortened
+from ..train.checkpoint import load_checkpoint
 from ..train.lanes import lane_name
 from ..train.log import read_log
 from ..train.machine import read_sessions
@@ -170,15 +170,10 @@ def curve_of(name: str, records: Sequence[Mapping[str, Any]], seconds: float, be
 
 
 def _tests(folder: Path) -> dict[str, Predictions]:
-    from safetensors.numpy import load
-
     found = {}
     for path in sorted(folder.glob("models/*/test.safetensors"), key=lambda path: (len(path.parent.name), path.parent.name)):
         try:
-            data, _ = read_tensors(path)
-            arrays = load(data)
-            if is_sealed(data):  # those of earlier versions are not
-                check_file(data)
+            arrays = {name: value.numpy() for name, value in load_checkpoint(path)[0].items()}
             predicted = arrays["predicted"].reshape(len(arrays["id"]), -1)
             found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
         except MemoryError:
