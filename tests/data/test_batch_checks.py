@@ -83,6 +83,8 @@ def test_tensors_that_are_not_those_of_the_layout():
         ),
         (by_hand(batch, x=batch.x[:, 0]), r"x must have shape .* found \(\d+,\)"),
         (by_hand(batch, x=batch.x.to("meta")), "x must have shape .* found .* on meta"),
+        (by_hand(batch, x=batch.x.numpy()), "x must be a dense tensor; found ndarray"),
+        (by_hand(batch, x=batch.x.to_sparse()), r"x must be a dense tensor; found torch\.sparse_coo"),
         (by_hand(batch, edge_attr=edges[:3]), r"edge_attr must have shape .* a row per row of edge features; found \(3, 1\)"),
     ):
         with pytest.raises(InvalidGraphError, match=message):
@@ -109,6 +111,22 @@ def test_an_index_of_another_batch():
     long = one.index.new_zeros(small.layout.length)
     with pytest.raises(InvalidGraphError, match=r"counts\[0\] of the batch must be 2 to 2; found 0"):
         by_hand(small, long).check()
+
+
+def test_an_index_that_was_cut_short():
+    """Its sections were read in full, and checked as far as the index goes: a segmentation fault."""
+    batch, model = DS[:], BasePlanE.for_data(DS, hidden=4, layers=1)
+    batch.index.resize_(3)
+    batch.walk_node[0] = 2**30
+    with pytest.raises(InvalidGraphError, match=rf"length {batch.layout.length}; found torch\.int32, shape \(3,\)"):
+        model(batch)
+
+
+def test_complex_features_are_no_categories():
+    batch, model = DS[:], BasePlanE.for_data(DS, hidden=4, layers=1)
+    batch.x = batch.x.to(torch.complex64)
+    with pytest.raises(InvalidGraphError, match=r"reads 2 integer columns; the batch has dtype torch\.complex64"):
+        model(batch)
 
 
 def test_the_index_cannot_be_replaced():

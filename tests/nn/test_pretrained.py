@@ -128,6 +128,28 @@ def test_weights_that_are_not_finite_are_refused(tmp_path, value):
         BasePlanE.from_pretrained(tmp_path)
 
 
+def test_weights_of_eight_bits_come_back(tmp_path):
+    model = BasePlanE(PlanEConfig(hidden=4, layers=1)).to(torch.float8_e5m2)
+    model.save_pretrained(tmp_path)
+    again = BasePlanE.from_pretrained(tmp_path)
+    assert torch.equal(again.readout.last.weight.view(torch.uint8), model.readout.last.weight.view(torch.uint8))
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.float32, torch.float64])
+def test_large_weights_are_finite_though_their_sum_is_not(tmp_path, dtype):
+    model = BasePlanE(PlanEConfig(hidden=4, layers=1)).to(dtype)
+    with torch.no_grad():
+        model.readout.last.weight.fill_(torch.finfo(dtype).max)
+    model.save_pretrained(tmp_path)
+    again = BasePlanE.from_pretrained(tmp_path)
+    assert torch.equal(again.readout.last.weight, model.readout.last.weight)
+    with torch.no_grad():
+        model.readout.last.weight[..., 0] = -torch.inf
+    model.save_pretrained(tmp_path)
+    with pytest.raises(FormatError, match=r"readout\.last\.weight has values that are not finite"):
+        BasePlanE.from_pretrained(tmp_path)
+
+
 def test_integers_are_no_weights(tmp_path):
     model = BasePlanE(PlanEConfig(hidden=4))
     state = model.state_dict()

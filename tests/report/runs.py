@@ -9,8 +9,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+import torch
 import yaml
-from safetensors.numpy import save_file
+
+from planegraph.runs.checkpoint import save_checkpoint
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -53,7 +55,8 @@ def make_run(
         results[-1] |= {"val_loss": 0.1, "test_loss": 0.2}
         if tests is not None:
             (folder / "models" / name).mkdir(parents=True)
-            save_file(tests, folder / "models" / name / "test.safetensors")
+            tensors = {what: torch.from_numpy(values) for what, values in tests.items()}
+            save_checkpoint(folder / "models" / name / "test.safetensors", tensors, {})
     figures = [r["test"] for r in results]
     mean = {"mean": float(np.mean(figures)), "std": float(np.std(figures, ddof=1)) if len(figures) > 1 else 0.0}
     result = {"task": "made up", "metric": metric, "model_class": model, "test": mean, "val": {"mean": 0.9, "std": 0.0}}

@@ -20,6 +20,7 @@ from planegraph.nn import BasePlanE
 from planegraph.nn.model import tensors_checksum
 from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint, save_checkpoint
 from planegraph.runs.finished import read_finished
+from planegraph.runs.folder import _tests as read_tests
 from planegraph.runs.folder import read_run
 from planegraph.runs.log import read_log
 from planegraph.runs.settings import load_run_settings
@@ -86,6 +87,17 @@ def test_a_checkpoint_of_the_version_before_is_read_by_its_checksum(tmp_path):
     write()
     with pytest.raises(FormatError, match="is damaged: it has no checksum, as those of early versions"):
         load_checkpoint(path)
+
+
+def test_every_altered_bit_of_the_test_predictions_is_refused(copy):
+    """A seal whose name is another one was taken for a file without a seal."""
+    path = copy / "models/seed0/test.safetensors"
+    data = path.read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    for at in [*range(start), *range(start, len(data), 7)]:
+        path.write_bytes(data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :])
+        with pytest.raises(FormatError, match=r"test\.safetensors holds no predictions"):
+            read_tests(copy)
 
 
 def test_an_altered_epoch_does_not_resume(copy):

@@ -30,17 +30,21 @@ _LAST_TYPE = 3
 def check_tensors(batch: PlanarBatch) -> None:
     """Raises InvalidGraphError unless the tensors are those that the layout describes."""
     index, layout = batch.index, batch.layout
-    if index.dtype != torch.int32 or not index.is_contiguous() or index.dim() > 2:
+    if index.dtype != torch.int32 or not index.is_contiguous() or index.dim() > 2 or index.shape[-1] != layout.length:
         raise InvalidGraphError(
-            f"index must be contiguous int32 of shape (length,) or (replicas, length); found {index.dtype}, shape "
-            f"{tuple(index.shape)}, strides {index.stride()}: {_ADVICE}"
+            f"index must be contiguous int32 of shape (length,) or (replicas, length), length {layout.length}; found {index.dtype}, "
+            f"shape {tuple(index.shape)}, strides {index.stride()}: {_ADVICE}"
         )
     lead = index.shape[:-1]
     for name, values, rows, per in (
         ("x", batch.x, layout.num_nodes, "node"),
         ("edge_attr", batch.edge_attr, layout.num_rows, "row of edge features"),
     ):
-        if values is not None and (values.shape[:-1] != (*lead, rows) or values.device != index.device):
+        if values is None:
+            continue
+        if not isinstance(values, Tensor) or values.layout != torch.strided:
+            raise InvalidGraphError(f"{name} must be a dense tensor; found {getattr(values, 'layout', type(values).__name__)}")
+        if values.shape[:-1] != (*lead, rows) or values.device != index.device:
             wanted = ", ".join(map(str, (*lead, rows, "width")))
             raise InvalidGraphError(
                 f"{name} must have shape ({wanted}) on {index.device}, a row per {per}; found {tuple(values.shape)} on "

@@ -127,11 +127,6 @@ def sealed_file(data: bytes) -> Callable[[IO[bytes]], None]:
     return write
 
 
-def is_sealed(data: bytes) -> bool:
-    """Whether a safetensors file has a seal."""
-    return _place(data) is not None
-
-
 def check_file(data: bytes) -> None:
     """FormatError unless a safetensors file is what :func:`sealed_file` wrote, bit for bit."""
     at = _place(data)

@@ -35,7 +35,7 @@ def _check(values: Tensor | None, rows: int, features: Categorical | Continuous,
     wanted = f"{features.width} {'integer' if integers else 'float'} column{'' if features.width == 1 else 's'}"
     if values is None:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has none")
-    if values.dtype.is_floating_point == integers or values.dtype == torch.bool:
+    if values.dtype.is_floating_point == integers or values.dtype.is_complex or values.dtype == torch.bool:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has dtype {values.dtype}")
     if values.shape[-1] != features.width:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has {values.shape[-1]}")

@@ -365,9 +365,12 @@ def _check_whole(data: bytes, state: Mapping[str, Tensor], told: Mapping[str, st
 
 
 def _check_finite(state: Mapping[str, Tensor]) -> None:
-    """ValueError if a weight is not a finite number. If the sum of a tensor is one, so are its values: that costs least."""
+    """ValueError if a weight is not a finite number. If the sum of a tensor is one, so are its values: that costs least.
+
+    A sum may overflow, so tensors are looked at one by one if a sum is not finite.
+    """
     floats = {name: value for name, value in state.items() if value.is_floating_point()}
-    sums = [value.sum(dtype=torch.float64) for value in floats.values()]
+    sums = [value.sum(dtype=torch.float32 if value.itemsize == 1 else None) for value in floats.values()]  # float8 has no sum
     if sums and not torch.stack(sums).isfinite().all():
         for name, value in floats.items():
             if not value.isfinite().all():

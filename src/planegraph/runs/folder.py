@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from ..data.format import read_tensors
 from ..errors import FormatError, PlanegraphError
-from ..io.checksums import check_file, is_sealed, read_json
+from ..io.checksums import read_json
 from ..io.text import shortened
 from ..tasks.sources import Kind
+from .checkpoint import load_checkpoint
 from .errors import damage_named
 from .log import read_log
 from .provenance import read_sessions
@@ -154,15 +154,10 @@ def curve_of(name: str, records: Sequence[Mapping[str, Any]], seconds: float, be
 
 
 def _tests(folder: Path) -> dict[str, Predictions]:
-    from safetensors.numpy import load
-
     found = {}
     for path in sorted(folder.glob("models/*/test.safetensors"), key=lambda path: (len(path.parent.name), path.parent.name)):
         try:
-            data, _ = read_tensors(path)
-            arrays = load(data)
-            if is_sealed(data):  # those of earlier versions are not
-                check_file(data)
+            arrays = {name: value.numpy() for name, value in load_checkpoint(path)[0].items()}
             predicted = arrays["predicted"].reshape(len(arrays["id"]), -1)
             found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
         except MemoryError:
