@@ -12,7 +12,7 @@ from safetensors.torch import load
 
 from planegraph.data import PackedDataset
 from planegraph.data.format import read_tensors
-from planegraph.io.checksums import SEAL, check_file, is_sealed, read_json
+from planegraph.io.checksums import SEAL, check_file, read_json
 from planegraph.runs.log import read_log
 from planegraph.runs.provenance import read_sessions
 from planegraph.runs.settings import load_run_settings
@@ -102,7 +102,7 @@ def _read(path: Path) -> Any:
 def _tensors(path: Path) -> Any:
     """A packed file as its bytes; of others tensors and facts, as the library orders the facts as it likes."""
     data, told = read_tensors(path)
-    if not is_sealed(data):
+    if SEAL not in told:
         PackedDataset.open(path)
         return data
     check_file(data)

@@ -1,6 +1,6 @@
 """Tables in canonical terms: node ids become canonical indices and edge ids pairs of these; then isomorphic graphs have equal tables.
 
-Row order is part of the promise (cpp/planegraph/tables/packed.hpp): SPQR nodes, blocks, cut nodes and walk entries stand in canonical order.
+Row order is part of the promise (tables/packed.hpp): SPQR nodes, blocks, cut nodes and walk entries stand in canonical order.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ Collation sorts rows by depth, so that each step of a model over the trees is a 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Literal
 
 import numpy as np
 

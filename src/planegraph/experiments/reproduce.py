@@ -177,7 +177,7 @@ def _keep(folder: Path, result: Mapping[str, Any], name: str, plan: Plan) -> Non
 def _measure(name: str, plan: Plan) -> Path | None:
     from . import expressiveness, tiger
 
-    measure = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}[name]
+    measures: dict[str, Callable[..., Any]] = {"tiger": tiger.measure, "expressiveness": expressiveness.measure}
     device = resolve_device(plan.device)
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()

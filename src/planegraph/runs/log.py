@@ -60,7 +60,7 @@ def read_log(path: Path) -> list[LogRecord]:
 
 def _lines(path: Path) -> list[tuple[str, LogRecord]]:
     """Each line with the record in it; the epochs of a trial ascend, so a line that is there twice, or moved, is damage, too."""
-    found: list[tuple[str, Record]] = []
+    found: list[tuple[str, LogRecord]] = []
     last: dict[tuple[Any, Any], int] = {}
     record: Any
     for number, (line, whole) in enumerate(_text(path), start=1):
