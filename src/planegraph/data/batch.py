@@ -73,6 +73,16 @@ class PlanarBatch:
     ([0, 0, 0, 1, 1, 1, 1], ((0, 2), (2, 3)), [1])
     """
 
+    index: Tensor
+    layout: Layout
+    x: Tensor | None
+    edge_attr: Tensor | None
+    y: Tensor | None
+    attrs: dict[str, Tensor]
+    graph_ids: Tensor | None
+    num_graphs: int
+    fingerprint: Any
+
     def __init__(
         self,
         index: Tensor,

@@ -42,7 +42,7 @@ def check_positions(t: Mapping[str, np.ndarray]) -> None:
     """
     rows = np.empty(len(t["node_ptr"]) - 1, np.int64)  # one array for all, as fresh pages take longer than the sums
 
-    def most(*tables: str) -> int:
+    def longest(*tables: str) -> int:
         """Rows of one graph in these tables together."""
         rows.fill(0)
         for ptr in (t[f"{table}_ptr"] for table in tables):
@@ -50,7 +50,7 @@ def check_positions(t: Mapping[str, np.ndarray]) -> None:
             np.subtract(rows, ptr[:-1], out=rows)
         return int(rows.max(initial=0))
 
-    walk, spqr, trees = most("walk"), most("spqr"), most("block", "cut")
+    walk, spqr, trees = longest("walk"), longest("spqr"), longest("block", "cut")
     for name, most, what in (
         ("walk_kappa", walk, "walk entries"),
         ("walk_pos", walk, "walk entries"),

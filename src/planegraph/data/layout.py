@@ -123,7 +123,7 @@ class Capacity:
         def slices(table: str, first: int, step: int) -> list[int]:
             return [enough(c) for c in _counts_by_depth(tables[f"{table}_ptr"], tables[f"{table}_depth"], first, step)]
 
-        plain = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in TABLE_OF.items()}
+        plain: dict[str, Any] = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in TABLE_OF.items()}
         blocks, cuts = slices("block", 0, 2) or [0], slices("cut", 1, 2)
         levels = max(len(blocks) - 1, len(cuts))
         blocks += [0] * (levels + 1 - len(blocks))

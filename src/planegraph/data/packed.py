@@ -396,7 +396,7 @@ class PackedDataset:
         file = state["file"]
         arrays = {name: file.arrays[name] if values is None else values for name, values in state["arrays"].items()}
         tables, features = PackedTables(arrays), features_of(arrays, state["attrs"])
-        self.__init__(tables, features, **state["labels"], skipped=arrays["skipped"], file=file)
+        PackedDataset.__init__(self, tables, features, **state["labels"], skipped=arrays["skipped"], file=file)
 
     def __repr__(self) -> str:
         size = self.tables.size

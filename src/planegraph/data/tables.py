@@ -44,7 +44,7 @@ class PackedTables(Tables, Mapping[str, np.ndarray]):
     WHAT = "the tables of a packed dataset"
 
     @classmethod
-    def of(cls, batch: GraphBatch, threads: int | None = None, on_nonplanar: Literal["raise", set] = "raise") -> PackedTables:
+    def of(cls, batch: GraphBatch, threads: int | None = None, on_nonplanar: Literal["raise", "set"] = "raise") -> PackedTables:
         """Decomposes a batch by one call of the core."""
         from ..decomposition.api import run_batch
 

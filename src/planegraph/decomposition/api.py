@@ -171,7 +171,7 @@ class PackedDecomposition(Tables):
         i += len(self) if i < 0 else 0
         if not 0 <= i < len(self):
             raise IndexError(f"graph {index} of a batch of {len(self)}")
-        local = {}
+        local: dict[str, np.ndarray] = {}
         for table, names in TABLES.items():
             ptr = getattr(self, f"{table}_ptr")
             rows = slice(ptr[i], ptr[i + 1])

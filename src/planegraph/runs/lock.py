@@ -42,7 +42,8 @@ class FolderLock:
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
-        self.folder, self.files, self.process, self.blocks = Path(folder), [], os.getpid(), 0
+        self.folder, self.process, self.blocks = Path(folder), os.getpid(), 0
+        self.files: list[int] = []
 
     def __enter__(self) -> Self:
         self.blocks += 1

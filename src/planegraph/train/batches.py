@@ -17,6 +17,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from typing import Any
 
 import numpy as np
 import torch
@@ -178,9 +179,7 @@ class Batches:
         used = np.unique(np.concatenate([ids for trial in self.trials for ids in trial.split.values()]))
         return Capacity.of(self.dataset.subset(used).tables, self.batch_size)
 
-    def _made(
-        self, steps: list[list[np.ndarray]], capacity: Capacity | None, share: bool
-    ) -> Iterator[tuple[StepGraphs, Capacity | None]]:
+    def _made(self, steps: list[list[np.ndarray]], capacity: Capacity | None, share: bool) -> Iterator[tuple[Any, Capacity | None]]:
         """Each step and the capacity then, larger where a batch did not fit; ``share``: of training, where each process takes its
         share of the graphs."""
         make = self._ids if share and self.resident is not None else self._collated

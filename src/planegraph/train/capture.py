@@ -29,20 +29,19 @@ class CapturedStep(TrainingStep):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.pool = torch.cuda.graph_pool_handle()
-        self.steps: dict[Layout, tuple[PlanarBatch | GraphIds, torch.cuda.CUDAGraph]] = {}
+        self.steps: dict[Layout, tuple[Any, torch.cuda.CUDAGraph]] = {}
         self.predictions: dict[Layout, tuple[PlanarBatch, torch.cuda.CUDAGraph, Tensor]] = {}
         self.application: torch.cuda.CUDAGraph | None = None
         self.queued: deque[torch.cuda.Event] = deque()
 
     def train(self, graphs: StepGraphs) -> None:
         """One step."""
-        by_ids = isinstance(graphs, GraphIds)
-        layout = graphs.layout if by_ids else graphs[0].layout
+        layout = graphs.layout if isinstance(graphs, GraphIds) else graphs[0].layout
         if layout not in self.steps:
-            static = graphs.to(self.device) if by_ids else join(graphs, self.device)
+            static = graphs.to(self.device) if isinstance(graphs, GraphIds) else join(graphs, self.device)
 
             def run() -> None:
-                self.differentiate(static.batch() if by_ids else static)
+                self.differentiate(static.batch() if isinstance(static, GraphIds) else static)
                 if self.world.size == 1:
                     self.apply()
 
@@ -50,7 +49,7 @@ class CapturedStep(TrainingStep):
             self.steps[layout] = static, graph
         else:
             static, graph = self.steps[layout]
-            static.copy_(graphs) if by_ids else overwrite(static, graphs)
+            static.copy_(graphs) if isinstance(graphs, GraphIds) else overwrite(static, graphs)
         graph.replay()
         if self.world.size > 1:
             self._reduce_and_apply()

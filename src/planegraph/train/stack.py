@@ -202,4 +202,5 @@ class Stack:
         self.epoch, self.steps_done, self.seconds = facts["epoch"], facts["step"], facts["seconds"]
         self.memories, self.best, self.is_saved = facts["memories"], facts["best"], True
         if facts["capacity"] is not None and self.batches.capacity is not None:
-            self.batches.capacity = Capacity(*(tuple(v) if isinstance(v, list) else v for v in facts["capacity"]))
+            sizes: list[Any] = [tuple(v) if isinstance(v, list) else v for v in facts["capacity"]]
+            self.batches.capacity = Capacity(*sizes)

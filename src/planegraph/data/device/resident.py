@@ -61,8 +61,9 @@ def _free_memory(device: torch.device) -> float:
 def _index_bytes(tables: Mapping[str, np.ndarray], rows_per_edge: int) -> int:
     """Of all graphs' sections together."""
     rows = {table: int(tables[f"{table}_ptr"][-1]) for table in TABLES}
-    trees = {"spqr": (rows["spqr"] - rows["block"],), "blocks": (0, rows["block"]), "cuts": (rows["cut"],)}
-    sizes = Capacity(len(tables["node_ptr"]) - 1, **{name: rows[t] for name, t in TABLE_OF.items()}, max_position=0, **trees)
+    plain: dict[str, Any] = {name: rows[table] for name, table in TABLE_OF.items()}
+    trees: dict[str, Any] = {"spqr": (rows["spqr"] - rows["block"],), "blocks": (0, rows["block"]), "cuts": (rows["cut"],)}
+    sizes = Capacity(len(tables["node_ptr"]) - 1, **plain, max_position=0, **trees)
     return 4 * Layout(sizes, rows_per_edge).length
 
 
