@@ -8,12 +8,14 @@ import re
 import shutil
 import tracemalloc
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import save
 
+from planegraph.data import PackedDataset
 from planegraph.errors import FormatError, PlanegraphError
 from planegraph.io.checksums import check_text, json_text, read_json, sealed_text
 from planegraph.nn import BasePlanE
@@ -98,6 +100,21 @@ def test_every_altered_bit_of_the_test_predictions_is_refused(copy):
         path.write_bytes(data[:at] + bytes([data[at] ^ 1 << at % 8]) + data[at + 1 :])
         with pytest.raises(FormatError, match=r"test\.safetensors holds no predictions"):
             read_tests(copy)
+
+
+def test_nothing_is_trained_on_damaged_tables(tmp_path):
+    """Benchmarks are opened without their checksums."""
+    task, path = regression(), tmp_path / "data.safetensors"
+    task.dataset.save(path)
+    data = bytearray(path.read_bytes())
+    start = 8 + int.from_bytes(data[:8], "little")
+    at = start + json.loads(data[8:start])["y"]["data_offsets"][0]
+    data[at] ^= 1
+    path.write_bytes(data)
+    damaged = replace(task, dataset=PackedDataset.open(path, verify=False))
+    with pytest.raises(FormatError, match=r"data\.safetensors': the checksum of array y is"):
+        train(damaged, small(epochs=1), tmp_path / "run", device="cpu")
+    assert not (tmp_path / "run" / CHECKPOINT).exists()
 
 
 def test_an_altered_epoch_does_not_resume(copy):
