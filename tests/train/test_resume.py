@@ -15,14 +15,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from safetensors.torch import save
 
 import planegraph as pg
 from planegraph.data import PackedDataset
 from planegraph.data.tables import PackedTables
 from planegraph.io.checksums import read_json
 from planegraph.nn import PlanEConfig
-from planegraph.nn.model import tensors_checksum
 from planegraph.runs.checkpoint import CHECKPOINT, load_checkpoint, save_checkpoint
 from planegraph.runs.errors import DivergedError, SettingsError, Stopped
 from planegraph.runs.folder import read_run
@@ -132,18 +130,6 @@ def test_training_draws_from_no_generator():
     end_epoch(stack)
     stack.batches.close()
     assert torch.equal(torch.get_rng_state(), before)
-
-
-def test_a_checkpoint_with_states_of_generators_is_read(tmp_path):
-    """Those of earlier versions have them."""
-    task = regression()
-    train(task, settings(), tmp_path / "whole", device="cpu")
-    with pytest.raises(Stopped):
-        stopped_at(15, lambda: train(task, settings(), tmp_path / "parts", device="cpu"))
-    tensors, facts = load_checkpoint(tmp_path / "parts" / CHECKPOINT)
-    save_checkpoint(tmp_path / "parts" / CHECKPOINT, tensors | {"random.cpu": torch.get_rng_state()}, facts)
-    train(task, settings(), tmp_path / "parts", resume=True, device="cpu")
-    assert_same(tmp_path / "whole", tmp_path / "parts")
 
 
 def test_a_finished_run_can_be_lengthened(tmp_path):
@@ -403,16 +389,6 @@ def test_one_bit_of_a_checkpoint(tmp_path, seed):
     with pytest.raises(pg.FormatError, match=words):
         train(task, small(epochs=2, **alone), tmp_path, resume=True, device="cpu")
     assert contents(tmp_path) == held
-
-
-def test_a_checkpoint_of_the_version_before_is_resumed(tmp_path):
-    """Its checksum is that of the tensors."""
-    train(regression(), small(), tmp_path, device="cpu")
-    path = tmp_path / CHECKPOINT
-    tensors, facts = load_checkpoint(path)
-    facts = {"version": 2, "crc32": tensors_checksum(tensors)} | facts
-    path.write_bytes(save(tensors, {"planegraph-checkpoint": json.dumps(facts)}))
-    assert train(regression(), small(epochs=5), tmp_path, resume=True, device="cpu")["trials"]
 
 
 def test_nan_says_where(tmp_path):

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from planegraph.runs.errors import SettingsError
@@ -89,45 +87,30 @@ def test_bad_files(tmp_path, text):
         load_settings(tmp_path / "a.yaml")
 
 
-def bomb(levels: int, key: str) -> str:
-    """9^levels values in a few hundred characters."""
-    lists = [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 9)}]" for k in range(1, levels)]
-    return "\n".join(["x0: &a0 [lol]", *lists, f"{key}: *a{levels - 1}"]) + "\n"
-
-
-@pytest.mark.parametrize("key", ["task", "options", "model", "train", "model_class", "unknown"])
-def test_aliases_of_aliases_are_refused_in_a_short_message(tmp_path, key):
-    path = tmp_path / "a.yaml"
-    path.write_text(bomb(9, key))
-    began = time.perf_counter()
-    with pytest.raises(SettingsError, match=r"a\.yaml: more than 100,000 characters, counted with what aliases") as error:
-        load_settings(path)
-    assert time.perf_counter() - began < 2
-    assert len(str(error.value)) < 1000
-
-
-def test_merges_of_merges_are_refused(tmp_path):
-    maps = [f"a{k}: &a{k} {{<<: [{', '.join([f'*a{k - 1}'] * 9)}]}}" for k in range(1, 12)]
-    (tmp_path / "a.yaml").write_text("\n".join(["a0: &a0 {seed: 1}", *maps, "task: zinc", "train: *a11"]))
-    with pytest.raises(SettingsError, match=r"a\.yaml: more than 100,000 settings in one table"):
+@pytest.mark.parametrize("text", ["options: &a {b: *a}", "a: &a [1]\nb: &b [*a, *a]", "options: &a {seed: 1}\ntrain: {<<: *a}"])
+def test_aliases_are_refused(tmp_path, text):
+    """A few hundred characters of them may stand for millions of values."""
+    (tmp_path / "a.yaml").write_text(f"task: zinc\n{text}\n")
+    with pytest.raises(SettingsError, match=r"a\.yaml: line [23] has an alias \(\*name\); write out what it stands for"):
         load_settings(tmp_path / "a.yaml")
 
 
-def test_an_alias_of_itself_is_refused(tmp_path):
-    (tmp_path / "a.yaml").write_text("task: zinc\noptions: &a {b: *a}\n")
-    with pytest.raises(SettingsError, match=r"a\.yaml"):
-        load_settings(tmp_path / "a.yaml")
+def test_what_is_saved_has_no_alias(tmp_path):
+    same = ["mu", "gap"]
+    settings = RunSettings("zinc", {"targets": same, "measured": same})
+    save_settings(settings, tmp_path / "a.yaml")
+    assert load_settings(tmp_path / "a.yaml") == settings
 
 
 def test_a_key_that_is_there_twice(tmp_path):
-    """The later one does not win in silence; at different places, and by a merge, a key may be there again."""
+    """The later one does not win in silence; at different places a key may be there again."""
     path = tmp_path / "a.yaml"
     path.write_text("task: zinc\ntrain:\n  seed: 1\n  lr: 0.1\n  'seed': 2\n")
     with pytest.raises(SettingsError, match=r"a\.yaml: seed is given twice, again in line 5; keep one of them"):
         load_settings(path)
-    path.write_text("task: zinc\noptions: &all {seed: 1, lr: 2}\ntrain: {<<: *all, seed: 3}\n")
+    path.write_text("task: zinc\noptions: {seed: 1}\ntrain: {seed: 3}\n")
     settings = load_settings(path)
-    assert (settings.train.seed, settings.train.lr, settings.options["seed"]) == (3, 2, 1)
+    assert (settings.train.seed, settings.options["seed"]) == (3, 1)
 
 
 def test_no_settings_are_the_defaults(tmp_path):

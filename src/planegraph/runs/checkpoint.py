@@ -1,8 +1,7 @@
 """Checkpoints: one safetensors file with all tensors, and everything else as JSON in its header. Never pickle.
 
 It is written under a temporary name, synced and renamed, so a process that dies leaves the old checkpoint or the new one. It is sealed
-(io/checksums.py), so a file of which a disk or a copy has altered a bit, of a tensor, a fact or the header, is refused. Checkpoints of
-version 2 have a checksum of the tensors only, and are read by that.
+(io/checksums.py), so a file of which a disk or a copy has altered a bit, of a tensor, a fact or the header, is refused.
 
 Resuming from it gives the same numbers, on a CPU bit for bit: it holds weights, moments, averages, the best weights, seeds and
 counts of dropout, the memories of the schedules, the capacity, and the step of the epoch. No generator is drawn from once the models are
@@ -24,11 +23,11 @@ from ..errors import FormatError, MissingDependencyError
 from ..io.atomic import replace_files
 from ..io.checksums import SEAL, UNSEALED, check_file, sealed_file
 from ..io.text import shortened
-from ..nn.model import safetensors_for_torch, tensors_checksum
+from ..nn.model import safetensors_for_torch
 
 CHECKPOINT = "checkpoint.safetensors"
 """The file, in the folder of a run."""
-_KEY, _VERSION, _BEFORE = "planegraph-checkpoint", 3, 2
+_KEY, _VERSION = "planegraph-checkpoint", 3
 
 
 def save_checkpoint(path: Path, tensors: dict[str, Tensor], facts: dict[str, Any]) -> None:
@@ -43,26 +42,14 @@ def load_checkpoint(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     with _damage_named(path):
         data, told = read_tensors(path)
         facts = json.loads(told[_KEY])
-        version = facts.pop("version")
-        if version not in (_VERSION, _BEFORE):
+        if (version := facts.pop("version")) != _VERSION:
             raise FormatError(f"{path} has checkpoint version {version}; this planegraph reads {_VERSION}")
         tensors = safetensors_for_torch().load(data)
         try:
-            if version == _VERSION:
-                check_file(data)
-            else:
-                _check_tensors(tensors, facts.pop("crc32", None))
+            check_file(data)
         except FormatError as error:
             raise FormatError(f"{path} is damaged: {error}. Put a copy in its place, or train in another folder") from None
         return tensors, facts
-
-
-def _check_tensors(tensors: dict[str, Tensor], wanted: int | None) -> None:
-    """FormatError unless the checksum of a file of version 2 is that of its tensors."""
-    if wanted is None:
-        raise FormatError("it has no checksum, as those of early versions")
-    if wanted != (found := tensors_checksum(tensors)):
-        raise FormatError(f"the checksum of its tensors is {found:08x}, not {wanted:08x}")
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""What the folder of a run holds, finished or not: settings, result, the curve of each trial, test predictions, machines.
+"""What the folder of a run holds, finished or not: settings, result, the curve of each trial, test predictions, provenance.
 
 Nothing else is looked at: no dataset, no weights. What an unfinished run does not have yet is None or empty.
 """
@@ -133,7 +133,7 @@ def read_run(folder: str | PathLike[str]) -> Run:
 
 
 def _curves(folder: Path) -> list[Curve]:
-    """Of all groups, by seed and fold; a group's seconds count once, for its first trial."""
+    """Of all stacks, by seed and fold; a stack's seconds count once, for its first trial."""
     found = []
     further = sorted(folder.glob("group*/log.jsonl"), key=lambda path: (len(path.parent.name), path.parent.name))
     for path in [folder / "log.jsonl", *further]:

@@ -1,4 +1,6 @@
-"""On what machine, from which commit and by which command a run was made: ``machine.json`` in its folder, an entry for each session.
+"""The provenance of a run: on what machine, from which commit and by which command it was made, an entry for each session.
+
+The file in the run's folder is called ``machine.json``.
 
 A run that is resumed, perhaps elsewhere, has several sessions; opening one again whose epochs are all done adds none. Folders of the
 machine are not written down: of a path in the command only the last name is kept.

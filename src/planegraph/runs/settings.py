@@ -25,7 +25,7 @@ from .schedules import Cosine, Schedule, schedule_from_dict, schedule_to_dict
 _SEEDS = _INTEGERS = 2**63  # of PyTorch's generators and tensors
 _FILE = "settings.yaml"  # of a run
 _MOST_SEEDS = 1000  # seeds of one run
-_LONGEST = 10**5  # characters of a YAML file
+_LONGEST = 4 * 10**5  # bytes of a YAML file
 FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
 
 
@@ -172,7 +172,7 @@ def load_settings(path: str | PathLike[str]) -> RunSettings:
 
 def read_yaml(path: str | PathLike[str]) -> Any:
     """What a YAML file holds; SettingsError if it is none, or gives a key twice."""
-    return parse_yaml(read_file(path, 4 * _LONGEST), str(path))
+    return parse_yaml(read_file(path, _LONGEST), str(path))
 
 
 def save_settings(settings: RunSettings, path: str | PathLike[str]) -> None:
@@ -201,7 +201,7 @@ def _settings_of(values: Any, path: str | PathLike[str]) -> RunSettings:
 def read_run_settings(folder: str | PathLike[str]) -> Any:
     """The same as YAML has them."""
     path = Path(folder) / _FILE
-    data = read_file(path, 4 * _LONGEST)  # a character has up to 4 bytes
+    data = read_file(path, _LONGEST)
     try:
         check_text(data)
     except FormatError as error:
@@ -212,7 +212,8 @@ def read_run_settings(folder: str | PathLike[str]) -> Any:
 
 
 def _yaml_text(settings: RunSettings) -> str:
-    return _yaml().safe_dump(settings.to_dict(), sort_keys=False)
+    dumper = type("Dumper", (_yaml().SafeDumper,), {"ignore_aliases": lambda self, value: True})
+    return _yaml().dump(settings.to_dict(), Dumper=dumper, sort_keys=False)
 
 
 def flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -267,32 +268,18 @@ def _yaml() -> Any:
 def parse_yaml(data: bytes | str, where: str) -> Any:
     """What YAML says, whose bytes are UTF-8; SettingsError, which says where, if it is none or gives a key twice."""
     try:
-        found = _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
-        if _length(found, _LONGEST) > _LONGEST:
-            raise SettingsError(f"more than {_LONGEST:,} characters, counted with what aliases (*name) stand for")
-        return found
+        return _yaml().load(data if isinstance(data, str) else data.decode("utf-8"), _loader())
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None
     except (_yaml().YAMLError, ValueError, RecursionError) as error:  # not UTF-8; a date of month 13; a thousand brackets
         raise SettingsError(f"{where} is no YAML: {' '.join(str(error).split())}") from None
 
 
-def _length(value: Any, most: int) -> int:
-    """About the number of characters of a value, each alias written out; counted no further than ``most``."""
-    if not isinstance(value, dict | list | tuple | set):
-        return 1 + (len(value) if isinstance(value, str | bytes) else 0)
-    found = 1
-    for part in (part for item in value.items() for part in item) if isinstance(value, dict) else value:
-        found += _length(part, most - found)
-        if found > most:
-            break
-    return found
-
-
 def _loader() -> Any:
     """A safe loader for which 1e-3 is a number: YAML 1.1, which PyYAML follows, wants 1.0e-3.
 
-    It refuses a key that is there twice, and an integer of more than 64 bits, with which neither PyTorch nor a float can compute.
+    It refuses a key that is there twice; aliases, a few hundred characters of which can stand for millions; and an integer of more than 64
+    bits, with which neither PyTorch nor a float can compute.
     """
     import re
 
@@ -309,10 +296,11 @@ def _loader() -> Any:
                 seen.add(key.value)
             return node
 
-        def flatten_mapping(self, node: Any) -> None:
-            super().flatten_mapping(node)
-            if len(node.value) > _LONGEST:  # merge keys (<<) of merge keys
-                raise SettingsError(f"more than {_LONGEST:,} settings in one table")
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                line = self.peek_event().start_mark.line + 1
+                raise SettingsError(f"line {line} has an alias (*name); write out what it stands for")
+            return super().compose_node(parent, index)
 
         def construct_yaml_int(self, node: Any) -> int:
             value = super().construct_yaml_int(node)

@@ -76,7 +76,7 @@ def joined(device: torch.device) -> Iterator[World]:
     if process_count() == 1:
         yield World()
         return
-    import torch._dynamo  # noqa: F401 - its modules keep a group that is there when they are imported, and its threads then live at exit
+    import torch._dynamo  # noqa: F401 - its modules keep a process group that is there when they are imported, and its threads then live at exit
 
     dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:

@@ -15,10 +15,11 @@ from __future__ import annotations
 import inspect
 import re
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -37,18 +38,21 @@ def task_of(settings: RunSettings, data_root: str | None = None) -> Task:
     from .. import datasets
 
     name, options = settings.task, settings.options
-    if is_packed(name):
-        return _packed(name, options)
     if is_function(name):
         return _called(name, _function(name), options)
+    if is_packed(name):
+        if not Path(name).is_file():
+            raise SettingsError(f"{name}: there is no such file; PackedDataset.save writes one")
+        make = partial(Task.from_packed, name)
+    else:
+        try:
+            make = datasets.get(name, data_root).task
+        except datasets.UnknownDatasetError as error:
+            return _called(name, _registered(name, str(error)), options)
     try:
-        dataset = datasets.get(name, data_root)
-    except datasets.UnknownDatasetError as error:
-        found = entry_points(group=GROUP)
-        if name not in found.names:
-            raise SettingsError(_unknown(str(error), sorted(found.names))) from None
-        return _called(name, _loaded(found[name]), options)
-    return _with_options(name, dataset.task, options)
+        return make(**options)
+    except TypeError as error:
+        raise SettingsError(f"options of the task {name}: {error}") from None
 
 
 def is_packed(name: str) -> bool:
@@ -103,29 +107,19 @@ def graph_scale(dataset: PackedDataset) -> float:
     return float(f"{max(dataset.tables.size('node') / len(dataset), 1):.2g}")
 
 
-# ---- packed files ---------------------------------------------------------------------------------------------------------------
-
-
-def _packed(path: str, options: Mapping[str, Any]) -> Task:
-    if not Path(path).is_file():
-        raise SettingsError(f"{path}: there is no such file; PackedDataset.save writes one")
-    return _with_options(path, partial(Task.from_packed, path), options)
-
-
 # ---- functions ------------------------------------------------------------------------------------------------------------------
 
 
 def _function(name: str) -> Callable[..., Any]:
     """What ``module:function`` names."""
     where, _, wanted = name.partition(":")
-    try:
-        module = import_module(where)
-    except ModuleNotFoundError as error:
-        if error.name and (where == error.name or where.startswith(f"{error.name}.")):
-            raise SettingsError(f"task {name}: there is no module {error.name}, here or in Python's path") from None
-        raise _failed(name, f"importing {where}", error) from error
-    except Exception as error:
-        raise _failed(name, f"importing {where}", error) from error
+    with _failure_named(name, f"importing {where}"):
+        try:
+            module = import_module(where)
+        except ModuleNotFoundError as error:
+            if error.name and (where == error.name or where.startswith(f"{error.name}.")):
+                raise SettingsError(f"task {name}: there is no module {error.name}, here or in Python's path") from None
+            raise
     found = getattr(module, wanted, None)
     if not callable(found):
         there = [key for key, value in vars(module).items() if inspect.isfunction(value) and not key.startswith("_")]
@@ -134,12 +128,14 @@ def _function(name: str) -> Callable[..., Any]:
     return found
 
 
-def _loaded(entry: EntryPoint) -> Callable[..., Any]:
-    """What a package has registered."""
-    try:
-        return entry.load()
-    except Exception as error:
-        raise _failed(entry.name, f"loading {entry.value}, which a package registers for it,", error) from error
+def _registered(name: str, unknown: str) -> Callable[..., Any]:
+    """What a package has registered; SettingsError, which begins with ``unknown``, if there is none."""
+    found = entry_points(group=GROUP)
+    if name not in found.names:
+        others = f"; installed packages add {', '.join(sorted(found.names))}" if found.names else ""
+        raise SettingsError(f"{unknown}{others}. Your own data is named as mols.csv, data.safetensors or module:function") from None
+    with _failure_named(name, f"loading {found[name].value}, which a package registers for it,"):
+        return found[name].load()
 
 
 def _called(name: str, function: Callable[..., Any], options: Mapping[str, Any]) -> Task:
@@ -148,36 +144,23 @@ def _called(name: str, function: Callable[..., Any], options: Mapping[str, Any])
         inspect.signature(function).bind(**options)
     except TypeError as error:
         raise SettingsError(f"options of the task {name}: {error}") from None
-    try:
+    with _failure_named(name, "the function"):
         task = function(**options)
-    except PlanegraphError:
-        raise
-    except Exception as error:
-        raise _failed(name, "the function", error) from error
     if not isinstance(task, Task):
         raise SettingsError(f"task {name}: the function must return a planegraph.tasks.Task; found {type(task).__name__}")
     return task
 
 
-def _failed(name: str, what: str, error: Exception) -> SettingsError:
-    """Says what was raised, and the last line of the user's own code on the way there."""
-    ours = str(Path(__file__).parents[1])
-    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    own = [place for place in frames if not place[0].startswith((ours, "<")) and "/lib/python" not in place[0]]
-    where = f"; {Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
-    return SettingsError(f"task {name}: {what} failed ({type(error).__name__}: {error}{where})")
-
-
-# ---- messages -------------------------------------------------------------------------------------------------------------------
-
-
-def _with_options(name: str, make: Callable[..., Task], options: Mapping[str, Any]) -> Task:
+@contextmanager
+def _failure_named(name: str, what: str) -> Iterator[None]:
+    """Makes another error a SettingsError that says what was raised, and the last line of the user's own code on the way there."""
     try:
-        return make(**options)
-    except TypeError as error:
-        raise SettingsError(f"options of the task {name}: {error}") from None
-
-
-def _unknown(message: str, registered: Sequence[str]) -> str:
-    others = f"; installed packages add {', '.join(registered)}" if registered else ""
-    return f"{message}{others}. Your own data is named as mols.csv, data.safetensors or module:function"
+        yield
+    except PlanegraphError:
+        raise
+    except Exception as error:
+        ours = str(Path(__file__).parents[1])
+        frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+        own = [place for place in frames if not place[0].startswith((ours, "<")) and "/lib/python" not in place[0]]
+        where = f"; {Path(own[-1][0]).name}, line {own[-1][1]}" if own else ""
+        raise SettingsError(f"task {name}: {what} failed ({type(error).__name__}: {error}{where})") from error
