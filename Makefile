@@ -6,7 +6,7 @@ FUZZ_SECONDS ?= 60
 TORTURE_SECONDS ?= 3600
 BUILD ?= build
 comma := ,
-PYTEST_ARGS ?= -n $(JOBS)
+PYTEST_ARGS ?= -n $(JOBS) --dist worksteal
 
 BIN := $(VENV)/bin
 PY := $(BIN)/python
