@@ -6,7 +6,7 @@ FUZZ_SECONDS ?= 60
 TORTURE_SECONDS ?= 3600
 BUILD ?= build
 comma := ,
-PYTEST_ARGS ?= -n $(JOBS)
+PYTEST_ARGS ?= -n $(JOBS) --dist worksteal
 
 BIN := $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
 PY := $(BIN)/python

@@ -28,7 +28,7 @@ from typing import Any
 
 import pyarrow.parquet  # noqa: F401 (it and others are imported for the children)
 import sklearn.ensemble  # noqa: F401
-import torch._dynamo  # what the first step of training imports
+import torch
 from left_files import contents
 
 import planegraph.predict.files

@@ -486,7 +486,7 @@ def test_interrupted(run, capsys):
         "planegraph: interrupted\n",
     )
     assert not Path("p.csv").exists()
-    command = ["train", "table.csv", "--targets", "y", *OPTIONS, "train.epochs=300", "train.save_seconds=0.1"]
+    command = ["train", "table.csv", "--targets", "y", *OPTIONS, "train.epochs=120", "train.save_seconds=0.1"]
     code, err = interrupted(planegraph(*command, "--out", "new"), Path("new/checkpoint.safetensors"))
     assert code == 130
     assert "--resume continues it" in err

@@ -58,7 +58,7 @@ def test_too_few_epochs_fail(place, tmp_path):
 def test_interrupted_and_gone_on_with(place, tmp_path):
     from planegraph.runs.log import read_log
 
-    out, longer = tmp_path / "out", ["--set", "train.epochs=40"]
+    out, longer = tmp_path / "out", ["--set", "train.epochs=20"]
     process = start(place, out, *longer)
     until = time.monotonic() + 100
     while not any(read_log(path) for path in out.glob("p3r-*/log.jsonl")):
@@ -76,7 +76,7 @@ def test_interrupted_and_gone_on_with(place, tmp_path):
     for model in ("p3r-baseplane", "p3r-gin"):
         records = [r for path in [out / model / "log.jsonl", *out.glob(f"{model}/group*/log.jsonl")] for r in read_log(path)]
         done = sorted((r["fold"], r["epoch"]) for r in records)
-        assert done == [(fold, epoch) for fold in range(10) for epoch in range(1, 41)]
+        assert done == [(fold, epoch) for fold in range(10) for epoch in range(1, 21)]
 
 
 def test_trouble_of_a_run_is_told(place, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import wraps
 from typing import Any
@@ -11,9 +12,6 @@ import torch
 from ..data.batch import PlanarBatch
 from ..data.fingerprint import VERSION, parse_fingerprint
 from ..errors import FormatError, InvalidGraphError
-
-# _disable_dynamo imports the compiler when it is first called; compiler.disable at once, which takes a second
-_without_compiler = getattr(torch, "_disable_dynamo", torch.compiler.disable)
 
 
 def check_batch(batch: PlanarBatch, replicas: int | None, device: torch.device) -> None:
@@ -36,10 +34,17 @@ def check_batch(batch: PlanarBatch, replicas: int | None, device: torch.device) 
 def eager_in_full_precision(function: Callable[..., Any]) -> Callable[..., Any]:
     """Autocast does not apply inside (walks are long sums, and the sums take one dtype), and torch.compile runs it as it is."""
 
-    @_without_compiler
     @wraps(function)
-    def run(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+    def in_full_precision(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
         with torch.autocast(next(self.parameters()).device.type, enabled=False):
             return function(self, *args, **kwargs)
+
+    # _disable_dynamo imports the compiler when it is first called, compiler.disable at once
+    eager = getattr(torch, "_disable_dynamo", torch.compiler.disable)(in_full_precision)
+
+    @wraps(function)
+    def run(self: torch.nn.Module, *args: Any, **kwargs: Any) -> Any:
+        compiler_is_there = "torch._dynamo" in sys.modules  # else nothing is compiled, and importing it takes a second
+        return (eager if compiler_is_there else in_full_precision)(self, *args, **kwargs)
 
     return run
