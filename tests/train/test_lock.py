@@ -59,6 +59,15 @@ def test_a_forked_child_leaves_the_text_of_its_parent(tmp_path):
         assert f"process {os.getpid()} on" in FolderLock(tmp_path).take(tmp_path)
 
 
+def test_a_lock_is_held_to_the_end_of_the_outermost_block(tmp_path):
+    """Training in a locked folder leaves it locked, for what the lock's holder writes afterwards."""
+    with FolderLock(tmp_path) as lock:
+        train(regression(), small(epochs=1), lock, device="cpu", report=False)
+        assert "is in use by" in FolderLock(tmp_path).take(tmp_path)
+    with FolderLock(tmp_path) as other:
+        assert other.take(tmp_path) is None
+
+
 @pytest.mark.parametrize("resume", [False, True])
 def test_a_folder_in_use_is_refused_and_left_as_it_is(tmp_path, holder, resume):
     before = contents(tmp_path)
