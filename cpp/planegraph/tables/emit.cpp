@@ -74,24 +74,24 @@ void Emitter::reserve_rows(const Context& x) {
   if (!x.rotations.all_planar) walk = 2 * i64{spqr.num_entries()};  // cycles may be sets
   for (const auto& table : Packed::tables())
     if ((out.*table.ptr).empty()) (out.*table.ptr).push_back(0);
-  const auto resize_table = [&](Table table, i64 rows) {
-    for (const auto column : Packed::columns(table)) resize(out.*column, static_cast<std::size_t>(rows));
+  const auto resize_all = [&](Packed::Columns columns, i64 rows) {
+    for (const auto column : columns) resize(out.*column, static_cast<std::size_t>(rows));
   };
   const i64 walk_at = out.walk_ptr.back(), node_spqr_at = out.node_spqr_ptr.back(), node_block_at = out.node_block_ptr.back();
   const i64 block_at = out.block_ptr.back(), cut_at = out.cut_ptr.back();
   spqr_at_ = out.spqr_ptr.back();
-  resize_table(Table::walk, walk_at + walk);
-  resize_table(Table::spqr, spqr_at_ + spqr.count());
+  resize_all(Packed::columns(Table::walk), walk_at + walk);
+  resize_all(Packed::columns(Table::spqr), spqr_at_ + spqr.count());
   out.spqr_ptr.push_back(spqr_at_ + spqr.count());
   // nodes in skeletons: k for a cycle, 2 for a bond; a rigid skeleton has fewer nodes than edges
   i64 incidences = 0;
   for (const SpqrNode& node : spqr.nodes) incidences += node.type == kP || node.type == kQ ? 2 : node.size();
-  resize_table(Table::node_spqr, node_spqr_at + incidences);
+  resize_all(Packed::columns(Table::node_spqr), node_spqr_at + incidences);
   const i64 in_blocks = x.blocks.count == 0 ? 0 : x.blocks.node_ptr[x.blocks.count];
-  resize_table(Table::node_block, node_block_at + in_blocks);
+  resize_all(Packed::columns(Table::node_block), node_block_at + in_blocks);
   out.node_block_ptr.push_back(node_block_at + in_blocks);
-  resize_table(Table::block, block_at + x.blocks.count);
-  resize_table(Table::cut, cut_at + x.blocks.num_cuts);
+  resize_all(Packed::columns(Table::block), block_at + x.blocks.count);
+  resize_all(Packed::columns(Table::cut), cut_at + x.blocks.num_cuts);
   out.block_ptr.push_back(block_at + x.blocks.count);
   out.cut_ptr.push_back(cut_at + x.blocks.num_cuts);
   at_ = {out.walk_node.data() + walk_at,

@@ -23,12 +23,13 @@ struct Packed {
 #undef PLANEGRAPH_OFFSETS
 
   /// The columns of a table. Those of `node` have the offsets of the batch's nodes.
-  static constexpr std::span<Array<i32> Packed::* const> columns(Table table);
+  using Columns = std::span<Array<i32> Packed::* const>;
+  static consteval Columns columns(Table table);
 
   /// A table with offsets of its own.
   struct WithOffsets {
     Array<i64> Packed::* ptr;
-    std::span<Array<i32> Packed::* const> columns;
+    Columns columns;
   };
   /// All of these but the codes, whose rows are bytes.
   static std::span<const WithOffsets> tables();
@@ -67,7 +68,7 @@ inline constexpr Table kPackedTables[] = {PLANEGRAPH_SCHEMA(PLANEGRAPH_NO_OFFSET
 
 }  // namespace detail
 
-constexpr std::span<Array<i32> Packed::* const> Packed::columns(Table table) {
+consteval Packed::Columns Packed::columns(Table table) {
   const auto* const first = std::find(std::begin(detail::kPackedTables), std::end(detail::kPackedTables), table);
   return {detail::kPackedColumns + (first - detail::kPackedTables),
           static_cast<std::size_t>(std::count(first, std::end(detail::kPackedTables), table))};
