@@ -9,15 +9,6 @@ from ..io.text import printable
 from ..processes import first_process, process_count, process_rank
 
 
-def counted(count: int, name: str) -> str:
-    """A number and the name of what is counted.
-
-    >>> counted(1, "row"), counted(2_000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
-
-
 def complain(message: str, alike: bool = False) -> None:
     """Says what is wrong; a later one of several processes says which it is, or nothing where all find the same.
 

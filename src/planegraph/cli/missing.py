@@ -10,6 +10,7 @@ _EXTRA_OF = {  # as in pyproject.toml
     "safetensors": "learn",
     "yaml": "learn",
     "rich": "learn",
+    "jinja2": "learn",
     "rdkit": "chem",
     "sklearn": "sklearn",
 }

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from ..errors import PlanegraphError, WorkerError
+from ..io.text import counted
 from .device import add_device, check_device
 from .formats import StreamError, UsageError
-from .messages import complain, counted, say
+from .messages import complain, say
 from .workers import add_workers
 
 if TYPE_CHECKING:

@@ -124,7 +124,7 @@ def _settings_of(of: Sweep, overrides: Sequence[str], run: SweepRun) -> RunSetti
 
 def table(runs: Sequence[SweepRun]) -> str:
     """The runs by validation, a line each: settings, validation, seconds."""
-    from ..report.texts import duration, spread
+    from ..report.formatting import duration, spread
     from ..runs.sweeps import short_names, value_text
 
     keys = list(runs[0].values)

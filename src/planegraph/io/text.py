@@ -20,3 +20,12 @@ def shortened(text: object, most: int = 1000) -> str:
     """
     text = str(text)
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-(most // 2) :]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "trial"), counted(2000, "epoch")
+    ('1 trial', '2,000 epochs')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
