@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..processes import first_process
-from .formats import UsageError
-from .messages import complain, say
+from .messages import UsageError, complain, say
 from .report import where_report
 
 if TYPE_CHECKING:
@@ -105,8 +104,7 @@ def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
         best = runs[0] if runs[0].result is not None else None
         result = None if best is None else of.finish(_settings_of(of, args.overrides, best), best.folder)
     except Stopped as stop:
-        complain(f"{str(stop).partition(';')[0]}; the same command continues the sweep", stop.alike)
-        return 128 + (stop.signal or 2)
+        raise Stopped(f"{str(stop).partition(';')[0]}; the same command continues the sweep", stop.signal) from None
     if first_process():
         say(table(runs))
         if best is not None:
