@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
+from ..io.text import columns
 from .messages import UsageError, complain, say
 from .options import add_command, add_data
 
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         for dataset in found:
             sys.stdout.write(json.dumps(as_json(dataset), separators=(",", ":")) + "\n")
     else:
-        _write_table([_row(dataset) for dataset in found])
+        say(columns([_HEAD, *map(_row, found)], right=range(1, len(_HEAD) - 1)))
         _write_missing(found, explain=bool(args.names) and not args.pack)  # with --pack stderr has said it
     return 1 if failed else 0
 
@@ -91,16 +92,6 @@ def _row(dataset: Dataset) -> tuple[str, ...]:
     planar = "all" if all_planar == all_graphs else f"{all_planar:,} of {all_graphs:,}"
     sizes = [f"{s[what]:,}" for what in ("graphs", "nodes", "edges")]
     return (dataset.name, *sizes, planar, *per_graph, str(s["spqr_height"]), str(s["block_cut_height"]), dataset.status)
-
-
-def _write_table(rows: list[tuple[str, ...]]) -> None:
-    """Columns as wide as need be: numbers to the right, the first and the last to the left."""
-    table = [_HEAD, *rows]
-    widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
-    last = len(_HEAD) - 1
-    for row in table:
-        cells = [cell.ljust(w) if i in (0, last) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
-        say("  ".join(cells).rstrip() + "\n")
 
 
 def _write_missing(datasets: list[Dataset], explain: bool) -> None:

@@ -121,7 +121,7 @@ def _progress(args: argparse.Namespace, what: str) -> Progress:
 
 @contextmanager
 def _told() -> Iterator[None]:
-    """A worker that was killed is no wrong usage; a missing file is."""
+    """A killed worker is a failure of the system, a missing file wrong usage."""
     try:
         yield
     except WorkerError as error:

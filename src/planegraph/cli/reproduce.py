@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
+from ..io.text import columns
 from ..processes import first_process
 from .messages import UsageError, complain, say
 from .options import EXIT_CODES, TRAINING, add_command, add_data, add_device, add_overrides, add_quiet, check_device
@@ -155,13 +156,13 @@ def _tables(args: argparse.Namespace) -> str:
     """Writes the tables, and gives the rows of this one for the terminal."""
     from ..experiments.published import TABLE_NAMES
     from ..experiments.records import read_records
-    from ..experiments.tables import plain_table, table_rows, write_tables
+    from ..experiments.tables import table_rows, write_tables
 
     root = Path(args.records)
     write_tables(root, Path(args.out))
     records = read_records(root)
     shown = TABLE_NAMES if args.table == "all" else (args.table,)
-    return "\n".join(f"{name}\n{plain_table(table_rows(name, records))}" for name in shown)
+    return "\n".join(f"{name}\n{columns(table_rows(name, records))}" for name in shown)
 
 
 def _from_run(args: argparse.Namespace) -> int:
@@ -188,7 +189,6 @@ def _listing(records: Path) -> str:
     from ..experiments.published import TABLE_NAMES
     from ..experiments.records import has_record
     from ..experiments.reproduce import names_of
-    from ..experiments.tables import plain_table
 
     rows = [["table", "config", "record"]]
     for table in TABLE_NAMES:
@@ -197,4 +197,4 @@ def _listing(records: Path) -> str:
             if there and not has_record(records, name):
                 there += ", of an earlier model"
             rows.append([table if k == 0 else "", name, there])
-    return plain_table(rows)
+    return columns(rows)

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..io.text import columns
 from ..processes import first_process
 from .messages import UsageError, complain, say
 from .report import where_report
@@ -134,11 +135,8 @@ def table(runs: Sequence[SweepRun]) -> str:
             figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["trials"]))
             seconds = duration(run.result["seconds"])
         rows.append([*(value_text(run.values[key]) for key in keys), figure, seconds])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    if len(runs) > _SHOWN:
-        lines.append(f"... and {len(runs) - _SHOWN} more, in sweep.csv")
-    return "\n".join(lines) + "\n"
+    more = f"... and {len(runs) - _SHOWN} more, in sweep.csv\n" if len(runs) > _SHOWN else ""
+    return columns(rows) + more
 
 
 def _page(out: str) -> str:

@@ -67,7 +67,7 @@ def finished_record(plan: Plan, name: str) -> Record | None:
 
 
 def check_overrides(names: Sequence[str], plan: Plan) -> None:
-    """PlanegraphError if what the plan replaces is no setting of these, whether they have records or not."""
+    """Raises PlanegraphError if the plan replaces what is not a setting of these."""
     if not plan.overrides:
         return
     trained = [name for name in names if name not in MEASURE_NAMES]

@@ -316,13 +316,6 @@ def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def plain_table(lines: Iterable[Sequence[str]]) -> str:
-    """Columns side by side, for a terminal."""
-    rows = [list(map(_line, line)) for line in lines]
-    widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(max(map(len, rows)))]
-    return "".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=False)).rstrip() + "\n" for row in rows)
-
-
 def difference(records_root: Path, out: Path) -> str:
     """How the file differs from what the records give; empty if it does not."""
     text = results_text(records_root, out)
