@@ -42,26 +42,26 @@ def add_parsers(commands: Any) -> None:
     ):
         parser = add_command(commands, name, run, help, description)
         parser.add_argument("folder", metavar="RUN", help="folder of a run on a table of molecules")
-        add_device(parser)
         if name == "explain":
             parser.add_argument("smiles", metavar="SMILES", help="the molecule, in quotes")
             parser.add_argument(
                 "-o", "--out", metavar="FILE", help=".svg file to draw it to: red raises the prediction, blue lowers it"
             )
-            continue
-        parser.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet, SDF or SMILES file, gzipped or not")
-        if name in written:
-            parser.add_argument("-o", "--out", required=True, metavar="FILE", help=written[name])
-        parser.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES (default: as in training, or found)")
-        add_workers(parser)
-        add_quiet(parser)
+        else:
+            parser.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet, SDF or SMILES file, gzipped or not")
+            if name in written:
+                parser.add_argument("-o", "--out", required=True, metavar="FILE", help=written[name])
+            parser.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES (default: as in training, or found)")
+            add_workers(parser)
+            add_quiet(parser)
+        add_device(parser)
 
 
 def run_predict(args: argparse.Namespace) -> int:
     from ..predict.files import predict_file
 
     begin = time.perf_counter()
-    with _told(), _progress(args, "predicting") as bar:
+    with _file_errors(), _progress(args, "predicting") as bar:
         counts = predict_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
     seconds = time.perf_counter() - begin
     say(f"{counts.rows:,} rows in {seconds:.1f} s, written to {args.out}\n")
@@ -72,7 +72,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     from ..predict.files import evaluate_file
     from ..tasks.metrics import metrics_of
 
-    with _told(), _progress(args, "evaluating") as bar:
+    with _file_errors(), _progress(args, "evaluating") as bar:
         predictor = _predictor(args)
         found = evaluate_file(predictor, args.file, args.smiles, bar.add, args.workers)
     titles = metrics_of(predictor.schema.kind)
@@ -86,7 +86,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
 def run_embed(args: argparse.Namespace) -> int:
     from ..predict.files import embed_file
 
-    with _told(), _progress(args, "embedding") as bar:
+    with _file_errors(), _progress(args, "embedding") as bar:
         counts, width = embed_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
     say(f"{counts.rows:,} rows of {width} numbers, written to {args.out}\n")
     return _of_problems(counts.problems, "their rows are NaN")
@@ -120,7 +120,7 @@ def _progress(args: argparse.Namespace, what: str) -> Progress:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
+def _file_errors() -> Iterator[None]:
     """A killed worker is a failure of the system, a missing file wrong usage."""
     try:
         yield
