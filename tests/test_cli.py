@@ -140,6 +140,12 @@ def test_usage_errors():
     assert "exit codes" in run("--help")[1]
 
 
+def test_help_imports_nothing_heavy():
+    code = "import sys; from planegraph.cli import main; main(['--help']); print({'torch', 'jinja2', 'yaml', 'rdkit'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.stdout.endswith("set()\n"), done.stdout + done.stderr
+
+
 def test_broken_pipe():
     command = f"yes C~ | head -200000 | {sys.executable} -m planegraph canon | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True, text=True, timeout=60)

@@ -1,4 +1,4 @@
-"""``planegraph reproduce`` from end to end on P3R, which is generated: killed, gone on with, recorded, put into the tables."""
+"""``planegraph reproduce`` from end to end on P3R, which is generated: killed, resumed, recorded, put into the tables."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_again_by_several_processes(tmp_path, monkeypatch, order):
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["p3r-gin.1"]
 
 
-def test_killed_and_gone_on_with(tmp_path):
+def test_killed_and_resumed(tmp_path):
     epochs = 20
     process = subprocess.Popen([sys.executable, "-m", "planegraph", *arguments("p3r-baseplane", epochs), "-q"])
     log, until = tmp_path / "runs/p3r-baseplane/log.jsonl", time.monotonic() + 60
@@ -132,10 +132,8 @@ def test_killed_and_gone_on_with(tmp_path):
     assert figures(Path("records/p3r-baseplane")) == figures(Path("whole/p3r-baseplane"))
 
 
-def test_other_settings_do_not_go_on(capsys):
+def test_other_settings_are_not_resumed(capsys):
     assert main([*arguments("p3r-gin", 1), "-q", "--records", "a"]) == 0
-    assert main([*arguments("p3r-gin", 1), "-q", "--no-resume"]) == 2
-    assert "holds a run already" in capsys.readouterr().err
     wrong = [word.replace("batch_size=128", "batch_size=64") for word in arguments("p3r-gin", 1)]
     assert main([*wrong, "-q"]) == 2
     assert "made with train.batch_size=128" in capsys.readouterr().err
@@ -162,24 +160,6 @@ def test_a_run_from_elsewhere(runs, tmp_path, capsys):
     ):
         assert main(["reproduce", *wrong]) == 2
         assert words in capsys.readouterr().err
-
-
-def test_a_measure_of_fewer_nodes_is_measured_again(tmp_path, monkeypatch):
-    from planegraph.experiments import expressiveness
-    from planegraph.experiments.published import ALL_PLANAR
-
-    rest = {"graphs": 2, "pairs": 1, "baseplane_told_apart": 1, "gin_told_apart": 0, "baseplane_smallest_gap": 1e-3}
-    measured = []
-
-    def measure(data_root, device, say, nodes):
-        measured.append(nodes)
-        return [{"set": "EXP"} | rest, {"set": ALL_PLANAR.format(nodes)} | rest], ""
-
-    monkeypatch.setattr(expressiveness, "measure", measure)
-    for nodes in (6, 6, 7, 5):
-        assert main(["reproduce", "expressiveness", "--nodes", str(nodes), "-q", "--device", "cpu"]) == 0
-    assert measured == [6, 7]
-    assert ALL_PLANAR.format(7) in Path("docs/results.md").read_text()
 
 
 def test_stopping_says_so_even_if_quiet(monkeypatch, capsys):

@@ -15,7 +15,8 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from planegraph.cli import formats, main
+from planegraph.cli import main
+from planegraph.graphs.formats import files
 
 _SECONDS = 20.0
 _LINE = 1 << 20  # the limit of a line, lowered: the real one takes a quarter of a gigabyte
@@ -34,7 +35,7 @@ _EVIL = (
 
 def trial(seed: int) -> str | None:
     rng = random.Random(seed)
-    kind = rng.choice(formats.FORMATS)
+    kind = rng.choice(files.FORMATS)
     with tempfile.TemporaryDirectory() as folder:
         paths = [_written(Path(folder), rng, kind) for _ in range(2)]
         return _run(_command(rng, kind, paths), rng)
@@ -74,7 +75,7 @@ def _run(command: list[str], rng: random.Random) -> str | None:
     out, err = (io.TextIOWrapper(io.BytesIO(), "utf-8", errors="backslashreplace") for _ in range(2))
     begin = time.monotonic()
     with (
-        mock.patch.object(formats, "LONGEST_LINE", _LINE),
+        mock.patch.object(files, "LONGEST_LINE", _LINE),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),
     ):

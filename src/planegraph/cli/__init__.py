@@ -1,8 +1,8 @@
-"""The command line: ``planegraph canon``, ``decompose``, ``iso``, ``datasets``, ``train``, ``predict``, ``evaluate``, ``embed``,
-``explain``, ``report``, ``reproduce``, ``tables``; one file per command or kind of commands.
+"""The command line; one file per command or kind of commands.
 
-A command is a module with ``add_parser(subparsers)``, which sets ``run``: arguments -> exit code. Exit codes 0, 1 and 2 are answers;
-whatever keeps a command from its answer ends it with a larger one and a line on stderr, never with a traceback.
+Each declares its commands by ``options.add_command``. A command is a function that takes its arguments and returns its exit code. Exit
+codes 0, 1 and 2 are answers; whatever keeps a command from its answer ends it with a larger one and a line on stderr, never with a
+traceback. Nothing heavy is imported before a command needs it: ``planegraph --help`` does without PyTorch.
 """
 
 from __future__ import annotations
@@ -19,14 +19,13 @@ import warnings
 from collections.abc import Sequence
 from typing import Any, NoReturn, TextIO
 
-from ..errors import PlanegraphWarning
+from ..errors import PlanegraphError, PlanegraphWarning
 from ..io.text import printable
 from ..processes import first_process
-from . import canon, datasets, decompose, explain, iso, predict, report, reproduce, tables, train
-from .exit_codes import EXIT_CODES, TRAINING
-from .formats import StreamError, UsageError
-from .messages import complain
-from .missing import missing_package
+from ..runs.errors import DivergedError, Stopped
+from . import canon, datasets, decompose, iso, predict, report, reproduce, train
+from .messages import StreamError, UsageError, complain, missing_package
+from .options import EXIT_CODES
 
 _PATIENCE = 5.0  # seconds
 
@@ -51,9 +50,10 @@ def _answer(argv: Sequence[str] | None) -> int:
         return code
     except (Exception, KeyboardInterrupt) as error:
         code, message = _explain(error)
+        alike = getattr(error, "alike", False) or (code == 2 and isinstance(error, ImportError))
     _flush_or_drop(sys.stdout)
     if message:
-        complain(message)
+        complain(message, alike)
     _flush_or_drop(sys.stderr)
     return code
 
@@ -66,12 +66,6 @@ def _run(argv: Sequence[str] | None) -> int:
         return args.run(args)
     except SystemExit as stop:  # argparse, after --help, --version or wrong usage
         return int(stop.code or 0)
-    except UsageError as error:
-        complain(str(error), error.alike)
-        return 2
-    except ImportError as error:
-        complain(missing_package(error), alike=True)
-        return 2
 
 
 def _say_warnings() -> None:
@@ -115,6 +109,14 @@ def _explain(error: BaseException) -> tuple[int, str]:
         return 130, "interrupted"
     if isinstance(error, BrokenPipeError):
         return 141, ""
+    if isinstance(error, ImportError) and (missing := missing_package(error)):
+        return 2, missing
+    if isinstance(error, Stopped):
+        return 128 + (error.signal or 2), str(error)
+    if isinstance(error, DivergedError):
+        return 3, f"diverged: {error}"
+    if isinstance(error, UsageError | PlanegraphError):
+        return 2, str(error)
     if isinstance(error, StreamError | PlanegraphWarning):  # the latter under python -W error
         return 3, str(error)
     if isinstance(error, OSError):
@@ -167,8 +169,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"planegraph {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (canon, decompose, iso, datasets, train, report, reproduce, tables):
-        command.add_parser(commands, TRAINING if command in (train, reproduce) else EXIT_CODES)
-    predict.add_parsers(commands, EXIT_CODES)
-    explain.add_explain_parser(commands, EXIT_CODES)
+    for command in (canon, decompose, iso, datasets, train, report):
+        command.add_parser(commands)
+    for several in (reproduce, predict):
+        several.add_parsers(commands)
     return parser

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
+from typing import Any
 
 from ..canonical.form import canonical_codes, digest
 from ..decomposition.api import planar_mask
 from ..errors import NotPlanarError
-from .formats import Problems, Record, add_input_arguments, chunks, read_chunk, whole_number
+from ..graphs.formats.files import Entry, read_chunk
+from .inputs import Problems, chunks
 from .messages import repeat
+from .options import add_command, add_input, whole_number
 
 
-def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Any) -> None:
+    parser = add_command(
+        commands,
         "canon",
-        help="canonical codes; unique graphs; number of classes",
-        description="Print the canonical digest of each graph, one a line: equal exactly when the graphs are isomorphic (atoms, bonds and "
+        run,
+        "canonical codes; unique graphs; number of classes",
+        "Print the canonical digest of each graph, one a line: equal exactly when the graphs are isomorphic (atoms, bonds and "
         "stereochemistry of molecules included). A bad graph is named on stderr by its line and skipped.",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    add_input_arguments(parser)
+    add_input(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--digest", dest="code", action="store_false", help="print 32 hex digits per graph (the default)")
     form.add_argument("--code", action="store_true", help="print the whole code in hex; it rebuilds the graph")
@@ -31,7 +34,7 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
         "--count", action="store_true", help="print the number of classes instead; with --unique, the size of each before it"
     )
     parser.add_argument("--threads", type=whole_number(1, 4096), metavar="N", help="default: all cores")
-    parser.set_defaults(run=run, code=False)
+    parser.set_defaults(code=False)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,16 +43,16 @@ def run(args: argparse.Namespace) -> int:
     if args.unique or args.count:
         _classes(coded, args.unique, args.count)
     else:
-        for code, record in coded:
+        for code, entry in coded:
             text = code.hex() if args.code else digest(code)
-            _print(f"{text}\t{_one_line(record)}" if args.with_input else text)
+            _print(f"{text}\t{_one_line(entry)}" if args.with_input else text)
     return 1 if problems.count else 0
 
 
-def _codes(args: argparse.Namespace, problems: Problems) -> Iterator[tuple[bytes, Record]]:
-    """Code and record of each good graph, in the order of the input; the bad ones are reported in their place."""
-    for kind, records in chunks(args.files, args.format):
-        batch, where, errors = read_chunk(kind, records, args.stereo)
+def _codes(args: argparse.Namespace, problems: Problems) -> Iterator[tuple[bytes, Entry]]:
+    """Code and entry of each good graph, in the order of the input; the bad ones are reported in their place."""
+    for format, entries in chunks(args.files, args.format):
+        batch, where, errors = read_chunk(format, entries, args.stereo)
         try:
             codes = canonical_codes(batch, args.threads)
         except NotPlanarError as error:
@@ -58,33 +61,33 @@ def _codes(args: argparse.Namespace, problems: Problems) -> Iterator[tuple[bytes
             batch, where = batch[planar], where[planar]
             codes = canonical_codes(batch, args.threads)
         code_at = dict(zip(where.tolist(), codes, strict=True))
-        for i, record in enumerate(records):
+        for i, entry in enumerate(entries):
             if i in errors:
-                problems.report(record, errors[i])
+                problems.report(entry, errors[i])
             else:
-                yield code_at[i], record
+                yield code_at[i], entry
 
 
-def _classes(coded: Iterator[tuple[bytes, Record]], unique: bool, count: bool) -> None:
+def _classes(coded: Iterator[tuple[bytes, Entry]], unique: bool, count: bool) -> None:
     sizes: dict[bytes, int] = {}
-    first: list[Record] = []
-    for code, record in coded:
+    first: list[Entry] = []
+    for code, entry in coded:
         known = sizes.get(code, 0)
         sizes[code] = known + 1
         if known == 0 and unique:
             if count:
-                first.append(record)
+                first.append(entry)
             else:
-                _print(_one_line(record))
+                _print(_one_line(entry))
     if unique and count:
-        for size, record in zip(sizes.values(), first, strict=True):
-            _print(f"{size}\t{_one_line(record)}")
+        for size, entry in zip(sizes.values(), first, strict=True):
+            _print(f"{size}\t{_one_line(entry)}")
     elif count:
         _print(str(len(sizes)))
 
 
-def _one_line(record: Record) -> str:
-    return record.shown().replace("\n", "; ")
+def _one_line(entry: Entry) -> str:
+    return entry.shown().replace("\n", "; ")
 
 
 def _print(text: str) -> None:

@@ -8,8 +8,9 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
-from .formats import UsageError
-from .messages import complain, say
+from ..io.text import columns
+from .messages import UsageError, complain, say
+from .options import add_command, add_data
 
 if TYPE_CHECKING:
     from ..datasets import Dataset
@@ -17,27 +18,26 @@ if TYPE_CHECKING:
 _HEAD = ("name", "graphs", "nodes", "edges", "planar", "blocks", "S", "P", "R", "SPQR height", "block-cut height", "status")
 
 
-def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Any) -> None:
+    parser = add_command(
+        commands,
         "datasets",
-        help="the datasets: sizes, components, whether they are ready",
-        description="List the datasets: numbers of graphs, nodes and edges, how many graphs are planar, blocks, S, P and R nodes per "
-        "graph, the largest heights of SPQR and block-cut trees, and whether the dataset is ready to be loaded. With names and --pack, "
-        "make them ready: find or download their raw files and pack them; files that are damaged are packed anew.",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "the datasets: sizes, components, whether they are ready",
+        "List the datasets: numbers of graphs, nodes and edges, how many graphs are planar, blocks, S, P and R nodes per graph, the "
+        "largest heights of SPQR and block-cut trees, and whether the dataset is ready to be loaded. With names and --pack, make them "
+        "ready: find or download their raw files and pack them; damaged files are packed again.",
     )
     parser.add_argument("names", nargs="*", metavar="NAME", help="these datasets only (default: all)")
-    parser.add_argument("--root", metavar="FOLDER", help="where raw files lie (default: PLANEGRAPH_DATA, else the user's cache)")
+    add_data(parser, "--root")
     parser.add_argument(
-        "--cache", metavar="FOLDER", help="where packed files lie (default: PLANEGRAPH_CACHE, else the user's cache)"
+        "--cache", metavar="DIR", help="folder of the packed files (default: PLANEGRAPH_CACHE, else the user's cache)"
     )
     parser.add_argument(
         "--pack", action="store_true", help="pack those that are not ready or damaged; a missing raw file is an error"
     )
     parser.add_argument("--no-download", action="store_true", help="with --pack: use only raw files that are there")
     parser.add_argument("--json", action="store_true", help="one JSON object a line per dataset")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -47,13 +47,13 @@ def run(args: argparse.Namespace) -> int:
     unknown = [name for name in names if name not in DATASETS]
     if unknown:
         raise UsageError(f"there is no dataset {unknown[0]!r}; there are {', '.join(DATASETS)}")
-    found = [get(name, args.root, cache=args.cache, download=not args.no_download) for name in names]
+    found = [get(name, args.data, cache=args.cache, download=not args.no_download) for name in names]
     failed = sum(not _ready(dataset) for dataset in found) if args.pack else 0
     if args.json:
         for dataset in found:
             sys.stdout.write(json.dumps(as_json(dataset), separators=(",", ":")) + "\n")
     else:
-        _write_table([_row(dataset) for dataset in found])
+        say(columns([_HEAD, *map(_row, found)], right=range(1, len(_HEAD) - 1)))
         _write_missing(found, explain=bool(args.names) and not args.pack)  # with --pack stderr has said it
     return 1 if failed else 0
 
@@ -92,16 +92,6 @@ def _row(dataset: Dataset) -> tuple[str, ...]:
     planar = "all" if all_planar == all_graphs else f"{all_planar:,} of {all_graphs:,}"
     sizes = [f"{s[what]:,}" for what in ("graphs", "nodes", "edges")]
     return (dataset.name, *sizes, planar, *per_graph, str(s["spqr_height"]), str(s["block_cut_height"]), dataset.status)
-
-
-def _write_table(rows: list[tuple[str, ...]]) -> None:
-    """Columns as wide as need be: numbers to the right, the first and the last to the left."""
-    table = [_HEAD, *rows]
-    widths = [max(len(row[i]) for row in table) for i in range(len(_HEAD))]
-    last = len(_HEAD) - 1
-    for row in table:
-        cells = [cell.ljust(w) if i in (0, last) else cell.rjust(w) for i, (cell, w) in enumerate(zip(row, widths, strict=True))]
-        say("  ".join(cells).rstrip() + "\n")
 
 
 def _write_missing(datasets: list[Dataset], explain: bool) -> None:

@@ -11,19 +11,18 @@ from ..decomposition.api import decompose
 from ..decomposition.objects import Decomposition
 from ..decomposition.render import render
 from ..errors import MissingDependencyError, PlanegraphError
-from .formats import Problems, add_input_arguments, chunks, parse, whole_number
+from ..graphs.formats.files import parse
+from .inputs import Problems, chunks
 from .messages import say
+from .options import add_command, add_input, whole_number
+
+_SPQR_NODE = ("type", "nodes", "edges", "walk", "walk_edges", "kappa", "positions", "parent", "theta", "level", "block", "is_set")
 
 
-def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
-    parser = commands.add_parser(
-        "decompose",
-        help="blocks, cut nodes and SPQR trees",
-        description="Show the decomposition of each graph. A bad graph is named on stderr by its line and skipped.",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add_input_arguments(parser)
+def add_parser(commands: Any) -> None:
+    description = "Show the decomposition of each graph. A bad graph is named on stderr by its line and skipped."
+    parser = add_command(commands, "decompose", run, "blocks, cut nodes and SPQR trees", description)
+    add_input(parser)
     parser.add_argument("--json", action="store_true", help="one JSON object a line per graph")
     parser.add_argument(
         "--on-nonplanar",
@@ -33,27 +32,25 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     )
     limit = whole_number(1, sys.maxsize)
     parser.add_argument("--max-lines", type=limit, default=200, metavar="N", help="cut a longer tree off (default 200)")
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
     problems = Problems(args.strict)
-    for kind, records in chunks(args.files, args.format):
-        for record in records:
+    for format, entries in chunks(args.files, args.format):
+        for entry in entries:
             try:
-                graph, names = parse(kind, record.text, args.stereo)
+                graph, names = parse(format, entry.text, args.stereo)
                 d = decompose(graph, args.on_nonplanar)
             except MissingDependencyError:  # no fault of the graph
                 raise
             except PlanegraphError as error:
-                problems.report(record, error)
+                problems.report(entry, error)
                 continue
             if args.json:
-                line = {"source": record.source, "line": record.line, **as_json(d, names)}
+                line = {"source": entry.source, "line": entry.line, **as_json(d, names)}
                 sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
             else:
-                title = f"{record.source}:{record.line}"
-                say(f"{title}: {render(d, names, args.max_lines)}\n")
+                say(f"{entry.source}:{entry.line}: {render(d, names, args.max_lines)}\n")
     return 1 if problems.count else 0
 
 
@@ -65,32 +62,11 @@ def as_json(d: Decomposition, names: list[str] | None = None) -> dict[str, Any]:
         **({"names": names} if names is not None else {}),
         "counts": d.counts,
         "blocks": [
-            {
-                "nodes": b.nodes,
-                "edges": b.edges,
-                "root": b.root,
-                "spqr_nodes": b.spqr_nodes,
-                "level": b.level,
-                "parent_cut": b.parent_cut,
-            }
-            for b in d.blocks
+            {name: getattr(b, name) for name in ("nodes", "edges", "root", "spqr_nodes", "level", "parent_cut")} for b in d.blocks
         ],
-        "cut_nodes": [{"node": c.node, "blocks": c.blocks, "level": c.level, "parent_block": c.parent_block} for c in d.cut_nodes],
+        "cut_nodes": [{name: getattr(c, name) for name in ("node", "blocks", "level", "parent_block")} for c in d.cut_nodes],
         "spqr_nodes": [
-            {
-                "type": c.type,
-                "nodes": c.nodes,
-                "edges": [e._asdict() for e in c.edges],
-                "walk": c.walk,
-                "walk_edges": c.walk_edges,
-                "kappa": c.kappa,
-                "positions": c.positions,
-                "parent": c.parent,
-                "theta": c.theta,
-                "level": c.level,
-                "block": c.block,
-                "is_set": c.is_set,
-            }
+            {name: [e._asdict() for e in c.edges] if name == "edges" else getattr(c, name) for name in _SPQR_NODE}
             for c in d.spqr_nodes
         ],
     }

@@ -6,28 +6,25 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
 from ..canonical.form import isomorphism
 from ..errors import NotPlanarError, PlanegraphError
+from ..graphs.formats.files import parse
 from ..graphs.graph import Graph
-from .formats import UsageError, add_format_argument, chunks, parse
-from .messages import repeat
+from .inputs import chunks
+from .messages import UsageError, repeat
+from .options import add_command, add_format, add_quiet
 
 
-def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
-    parser = commands.add_parser(
-        "iso",
-        help="whether two graphs are isomorphic",
-        description="Say whether two planar graphs are isomorphic (for molecules: atoms, bonds and stereochemistry included).",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+def add_parser(commands: Any) -> None:
+    description = "Say whether two planar graphs are isomorphic (for molecules: atoms, bonds and stereochemistry included)."
+    parser = add_command(commands, "iso", run, "whether two graphs are isomorphic", description)
     for name in ("A", "B"):
         parser.add_argument(name, help="a file with one graph, - for standard input, or else the graph itself as text")
-    add_format_argument(parser)
+    add_format(parser)
     parser.add_argument("--mapping", action="store_true", help="also print the node of B for each node of A, one pair a line")
-    parser.add_argument("-q", "--quiet", action="store_true", help="print nothing; only the exit code answers")
-    parser.set_defaults(run=run)
+    add_quiet(parser, "print nothing; only the exit code answers")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,8 +53,8 @@ def _read(argument: str, format: str | None, stereo: bool) -> tuple[Graph, list[
 
 
 def _read_file(name: str, format: str | None, stereo: bool) -> tuple[Graph, list[str] | None]:
-    records = [(kind, record) for kind, chunk in chunks([name], format) for record in chunk]
-    if len(records) != 1:
-        raise UsageError(f"{name} must hold one graph; found {len(records)}")
-    kind, record = records[0]
-    return parse(kind, record.text, stereo)
+    entries = [(chosen, entry) for chosen, chunk in chunks([name], format) for entry in chunk]
+    if len(entries) != 1:
+        raise UsageError(f"{name} must hold one graph; found {len(entries)}")
+    [(chosen, entry)] = entries
+    return parse(chosen, entry.text, stereo)

@@ -1,21 +1,43 @@
-"""What a command says, on stdout and stderr: text from files and from the command line never steers the terminal."""
+"""What a command says on stdout and stderr, and the errors that end one.
+
+Text from files and from the command line never steers the terminal.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import sys
 
+from ..errors import MissingDependencyError
 from ..io.text import printable
 from ..processes import first_process, process_count, process_rank
 
+_PACKAGES = {  # name and extra, as in pyproject.toml
+    "torch": ("PyTorch", "learn"),
+    "torch_geometric": ("PyTorch Geometric", "learn"),
+    "safetensors": ("safetensors", "learn"),
+    "yaml": ("PyYAML", "learn"),
+    "rich": ("rich", "learn"),
+    "jinja2": ("jinja2", "learn"),
+    "rdkit": ("RDKit", "chem"),
+    "sklearn": ("scikit-learn", "sklearn"),
+}
 
-def counted(count: int, name: str) -> str:
-    """A number and the name of what is counted.
 
-    >>> counted(1, "row"), counted(2_000, "row")
-    ('1 row', '2,000 rows')
+class UsageError(Exception):
+    """Ends the command with exit code 2.
+
+    Args:
+        alike: whether each of several processes finds it by itself; see :func:`complain`.
     """
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+    def __init__(self, message: str, alike: bool = False) -> None:
+        super().__init__(message)
+        self.alike = alike
+
+
+class StreamError(Exception):
+    """Standard input or output does not work; ends the command with exit code 3."""
 
 
 def complain(message: str, alike: bool = False) -> None:
@@ -39,3 +61,18 @@ def say(text: str) -> None:
 def repeat(text: str) -> None:
     """Writes an answer that repeats input, such as a line of a file: as it is for the next program, with escapes for a terminal."""
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
+
+
+def missing_package(error: ImportError) -> str | None:
+    """Which package is missing and which extra brings it; None if the error is about something else.
+
+    >>> missing_package(ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"))
+    "this command needs PyTorch; install it with: pip install 'planegraph[learn]'"
+    """
+    if isinstance(error, MissingDependencyError):  # says it already
+        return str(error)
+    package = (error.name or "").partition(".")[0]
+    if not isinstance(error, ModuleNotFoundError) or package not in _PACKAGES:
+        return None
+    name, extra = _PACKAGES[package]
+    return f"this command needs {name}; install it with: pip install 'planegraph[{extra}]'"

@@ -10,12 +10,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..io.text import counted
 from ..processes import first_process
-from .formats import UsageError
-from .messages import complain, counted, say
+from .messages import UsageError, complain, say
+from .options import add_workers
 from .report import where_report
 from .sweep import Sweep, is_sweep, run_sweep
-from .workers import add_workers
 
 if TYPE_CHECKING:
     from ..tasks.molecules.task import MoleculeOptions, MoleculeTask

@@ -1,4 +1,4 @@
-"""``planegraph predict``, ``evaluate`` and ``embed``: new molecules through a run that ``planegraph train FILE`` made."""
+"""``planegraph predict``, ``evaluate``, ``embed`` and ``explain``: new molecules through a run that ``planegraph train FILE`` made."""
 
 from __future__ import annotations
 
@@ -7,51 +7,61 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from ..errors import PlanegraphError, WorkerError
-from .device import add_device, check_device
-from .formats import StreamError, UsageError
-from .messages import complain, counted, say
-from .workers import add_workers
+from ..errors import WorkerError
+from ..io.text import counted
+from .messages import StreamError, UsageError, complain, say
+from .options import add_command, add_device, add_quiet, add_workers, check_device
 
 if TYPE_CHECKING:
     from ..io.progress import Progress
     from ..predict import Predictor
 
-_UNUSABLE = (PlanegraphError, FileNotFoundError, IsADirectoryError)  # wrong input; other OSErrors are trouble with the disk
+_EXPLAIN = """\
+Mask each atom, ring and block in turn, and print how much the prediction falls without it: in the target's units, or in \
+probability. A masked atom is one of which the models know nothing; the bonds stay where they are. Descriptors, if the models read \
+them, stay those of the whole molecule.
+
+Prints the target and the prediction, then tab-separated rows: atom, index, symbol, contribution of the ten largest; block and \
+ring, indices, SMILES, contribution. Atoms are numbered in the order of the SMILES, from 0."""
 
 
-def add_parsers(commands: argparse._SubParsersAction, epilog: str) -> None:
-    """Adds the three commands."""
-    for name, text, description, run in (
-        ("predict", "predict a table of molecules", "All columns are kept, predictions are written beside them.", run_predict),
-        ("evaluate", "compare predictions with a table's targets", "Prints all metrics of each target.", run_evaluate),
-        ("embed", "fingerprints of molecules for other tools", "Writes what the output MLPs see: a row of floats each.", run_embed),
+def add_parsers(commands: Any) -> None:
+    """Declares the four commands."""
+    written = {
+        "predict": "CSV, TSV (also with .gz) or Parquet file to write",
+        "embed": ".npy file to write, a row for each row of FILE",
+    }
+    for name, run, help, description in (
+        ("predict", run_predict, "predict a table of molecules", "Keep all columns, and write predictions beside them."),
+        ("evaluate", run_evaluate, "compare predictions with a table's targets", "Print all metrics of each target."),
+        ("embed", run_embed, "fingerprints of molecules for other tools", "Write what the output MLPs see: a row of floats each."),
+        ("explain", run_explain, "what each atom, ring and block adds to a prediction", _EXPLAIN),
     ):
-        parser = commands.add_parser(
-            name, help=text, description=description, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
-        )
+        parser = add_command(commands, name, run, help, description)
         parser.add_argument("folder", metavar="RUN", help="folder of a run on a table of molecules")
-        parser.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet, SDF or SMILES file, gzipped or not")
-        if name == "predict":
+        if name == "explain":
+            parser.add_argument("smiles", metavar="SMILES", help="the molecule, in quotes")
             parser.add_argument(
-                "-o", "--out", required=True, metavar="FILE", help="CSV, TSV (also with .gz) or Parquet file to write"
+                "-o", "--out", metavar="FILE", help=".svg file to draw it to: red raises the prediction, blue lowers it"
             )
-        if name == "embed":
-            parser.add_argument("-o", "--out", required=True, metavar="FILE", help=".npy file to write, a row for each row of FILE")
-        parser.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES (default: as in training, or found)")
-        add_workers(parser)
+        else:
+            parser.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet, SDF or SMILES file, gzipped or not")
+            if name in written:
+                parser.add_argument("-o", "--out", required=True, metavar="FILE", help=written[name])
+            parser.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES (default: as in training, or found)")
+            add_workers(parser)
+            add_quiet(parser)
         add_device(parser)
-        parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-        parser.set_defaults(run=run)
 
 
 def run_predict(args: argparse.Namespace) -> int:
     from ..predict.files import predict_file
 
     begin = time.perf_counter()
-    with _told(), _progress(args, "predicting") as bar:
+    with _file_errors(), _progress(args, "predicting") as bar:
         counts = predict_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
     seconds = time.perf_counter() - begin
     say(f"{counts.rows:,} rows in {seconds:.1f} s, written to {args.out}\n")
@@ -62,7 +72,7 @@ def run_evaluate(args: argparse.Namespace) -> int:
     from ..predict.files import evaluate_file
     from ..tasks.metrics import metrics_of
 
-    with _told(), _progress(args, "evaluating") as bar:
+    with _file_errors(), _progress(args, "evaluating") as bar:
         predictor = _predictor(args)
         found = evaluate_file(predictor, args.file, args.smiles, bar.add, args.workers)
     titles = metrics_of(predictor.schema.kind)
@@ -76,10 +86,24 @@ def run_evaluate(args: argparse.Namespace) -> int:
 def run_embed(args: argparse.Namespace) -> int:
     from ..predict.files import embed_file
 
-    with _told(), _progress(args, "embedding") as bar:
+    with _file_errors(), _progress(args, "embedding") as bar:
         counts, width = embed_file(_predictor(args), args.file, args.out, args.smiles, bar.add, args.workers)
     say(f"{counts.rows:,} rows of {width} numbers, written to {args.out}\n")
     return _of_problems(counts.problems, "their rows are NaN")
+
+
+def run_explain(args: argparse.Namespace) -> int:
+    if args.out is not None and Path(args.out).suffix.lower() != ".svg":
+        raise UsageError(f"-o {args.out}: the drawing is an SVG file; let its name end in .svg")
+    from ..io.atomic import replace_files
+    from ..predict.explain import explain, explanation_lines, explanation_svg
+
+    explanation = explain(_predictor(args), args.smiles)
+    drawing = None if args.out is None else explanation_svg(explanation)
+    say("".join(f"{line}\n" for line in explanation_lines(explanation)))
+    if drawing is not None:
+        replace_files({Path(args.out): drawing})
+    return 0
 
 
 def _predictor(args: argparse.Namespace) -> Predictor:
@@ -96,13 +120,13 @@ def _progress(args: argparse.Namespace, what: str) -> Progress:
 
 
 @contextmanager
-def _told() -> Iterator[None]:
-    """Errors of planegraph are wrong usage, but for a worker that was killed."""
+def _file_errors() -> Iterator[None]:
+    """A killed worker is a failure of the system, a missing file wrong usage."""
     try:
         yield
     except WorkerError as error:
         raise StreamError(f"{error} (--workers)") from None
-    except _UNUSABLE as error:
+    except (FileNotFoundError, IsADirectoryError) as error:  # other OSErrors are trouble with the disk
         raise UsageError(str(error)) from None
 
 

@@ -1,18 +1,18 @@
-"""``planegraph reproduce TABLE``: trains and measures what a table of the paper holds, and keeps a record of each row."""
+"""``planegraph reproduce TABLE`` trains and measures what a table of the paper holds, and keeps a record of each row;
+``planegraph tables`` writes docs/results.md from the records."""
 
 from __future__ import annotations
 
 import argparse
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
+from ..io.text import columns
 from ..processes import first_process
-from .device import add_device, check_device
-from .formats import UsageError
-from .messages import complain, say
-from .overrides import add_overrides
+from .messages import UsageError, complain, say
+from .options import EXIT_CODES, TRAINING, add_command, add_data, add_device, add_overrides, add_quiet, check_device
 
 if TYPE_CHECKING:
     from ..experiments.reproduce import Plan
@@ -28,29 +28,26 @@ examples:
 """
 
 
-def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
-    parser = commands.add_parser(
+def add_parsers(commands: Any) -> None:
+    """Declares both commands."""
+    parser = add_command(
+        commands,
         "reproduce",
-        help="regenerate a table of the paper",
-        description="Train and measure the rows of a table that have no record yet, write a record of each (records/NAME), then the "
-        "tables (docs/results.md). An interrupted run is resumed.",
-        epilog=_EXAMPLES + epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "regenerate a table of the paper",
+        "Train and measure the rows of a table that have no record yet, write a record of each (records/NAME), then the tables "
+        "(docs/results.md). An interrupted run is resumed.",
+        _EXAMPLES + TRAINING,
     )
     parser.add_argument("table", nargs="?", metavar="TABLE", help="a table, or all; --list shows them")
     parser.add_argument("--list", action="store_true", help="show the tables, their configs, and which have records")
     parser.add_argument("--only", metavar="NAME", help="only this row of the table")
-    parser.add_argument("--records", metavar="DIR", default="records", help="folder of the records (default: records)")
+    _add_places(parser)
     parser.add_argument("--runs", metavar="DIR", default="runs", help="folder of the runs (default: runs)")
-    parser.add_argument("--out", metavar="FILE", default="docs/results.md", help="the tables (default: docs/results.md)")
-    parser.add_argument("--data-root", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
+    add_data(parser, "--data-root")
     add_device(parser)
     add_overrides(parser, "replace settings; the tables say so")
-    parser.add_argument(
-        "--nodes", metavar="N", type=int, default=9, help="expressiveness: planar graphs of up to N nodes, 2 to 10 (default: 9)"
-    )
-    parser.add_argument("--resume", action=argparse.BooleanOptionalAction, default=True, help="resume an interrupted run")
-    parser.add_argument("--again", action="store_true", help="run what has a record, too")
+    parser.add_argument("--again", action="store_true", help="also run what has a record")
     parser.add_argument(
         "--from-run",
         metavar="RUN",
@@ -59,24 +56,52 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     )
     parser.add_argument("--name", metavar="NAME", help="with --from-run: the record's name, that of its config")
     parser.add_argument("--note", metavar="TEXT", default="", help="with --from-run: what readers of the tables should know")
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
-    parser.set_defaults(run=run)
+    add_quiet(parser)
+    tables = add_command(
+        commands,
+        "tables",
+        run_tables,
+        "write the results from the records",
+        "Write the tables of results from the records, each of which is checked. With --check write nothing: exit with 1 if the file is "
+        "not what the records give.",
+        EXIT_CODES,
+    )
+    _add_places(tables)
+    tables.add_argument("--check", action="store_true", help="compare, and write nothing")
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--records", metavar="DIR", default="records", help="folder of the records (default: records)")
+    parser.add_argument("--out", metavar="FILE", default="docs/results.md", help="file of the tables (default: docs/results.md)")
+
+
+def run_tables(args: argparse.Namespace) -> int:
+    from ..experiments.tables import difference, write_tables
+
+    records, out = Path(args.records), Path(args.out)
+    if args.check:
+        found = difference(records, out)
+        if found:
+            complain(found)
+            return 1
+        say(f"{out} is what the records in {records} give\n")
+    else:
+        write_tables(records, out)
+        say(f"wrote {out}\n")
+    return 0
 
 
 def run(args: argparse.Namespace) -> int:
-    try:
-        if args.list:
-            say(_listing(Path(args.records)))
-            return 0
-        if args.from_run or args.name:
-            return _from_run(args)
-        if args.note:
-            raise UsageError("--note goes with --from-run RUN; a record that is trained here has none", alike=True)
-        if not args.table:
-            raise UsageError("which table? planegraph reproduce --list shows them", alike=True)
-        return _reproduce(args)
-    except PlanegraphError as error:
-        raise UsageError(str(error), error.alike) from None
+    if args.list:
+        say(_listing(Path(args.records)))
+        return 0
+    if args.from_run or args.name:
+        return _from_run(args)
+    if args.note:
+        raise UsageError("--note goes with --from-run RUN; a record that is trained here has none", alike=True)
+    if not args.table:
+        raise UsageError("which table? planegraph reproduce --list shows them", alike=True)
+    return _reproduce(args)
 
 
 def _reproduce(args: argparse.Namespace) -> int:
@@ -100,8 +125,7 @@ def _reproduce(args: argparse.Namespace) -> int:
             else:
                 reproduce(name, plan)
         except Stopped as stop:
-            complain(str(stop).replace("--resume continues it", "the same command continues it"), alike=True)
-            return 128 + (stop.signal or 2)
+            raise Stopped(str(stop).replace("--resume continues it", "the same command continues it"), stop.signal) from None
         except (DivergedError, PlanegraphError) as error:
             if len(stacks) == 1 and not isinstance(error, DivergedError):
                 raise
@@ -113,22 +137,17 @@ def _reproduce(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace) -> Plan:
-    from ..experiments.exhaustive import COUNTS
     from ..experiments.reproduce import Plan
 
     check_device(args.device)
-    if not 2 <= args.nodes <= len(COUNTS):
-        raise UsageError(f"--nodes must be from 2 to {len(COUNTS)}; found {args.nodes}", alike=True)
     return Plan(
         Path(args.records),
         Path(args.runs),
-        args.data_root,
+        args.data,
         args.device,
         args.overrides,
-        args.resume,
         args.again,
         not args.quiet,
-        {"expressiveness": {"nodes": args.nodes}},
         (lambda text: None) if args.quiet else partial(complain, alike=True),
     )
 
@@ -137,13 +156,13 @@ def _tables(args: argparse.Namespace) -> str:
     """Writes the tables, and gives the rows of this one for the terminal."""
     from ..experiments.published import TABLE_NAMES
     from ..experiments.records import read_records
-    from ..experiments.tables import plain_table, read_reasons, table_rows, write_tables
+    from ..experiments.tables import table_rows, write_tables
 
     root = Path(args.records)
     write_tables(root, Path(args.out))
-    records, reasons = read_records(root), read_reasons(root)
+    records = read_records(root)
     shown = TABLE_NAMES if args.table == "all" else (args.table,)
-    return "\n".join(f"{name}\n{plain_table(table_rows(name, records, reasons))}" for name in shown)
+    return "\n".join(f"{name}\n{columns(table_rows(name, records))}" for name in shown)
 
 
 def _from_run(args: argparse.Namespace) -> int:
@@ -170,7 +189,6 @@ def _listing(records: Path) -> str:
     from ..experiments.published import TABLE_NAMES
     from ..experiments.records import has_record
     from ..experiments.reproduce import names_of
-    from ..experiments.tables import plain_table
 
     rows = [["table", "config", "record"]]
     for table in TABLE_NAMES:
@@ -179,4 +197,4 @@ def _listing(records: Path) -> str:
             if there and not has_record(records, name):
                 there += ", of an earlier model"
             rows.append([table if k == 0 else "", name, there])
-    return plain_table(rows)
+    return columns(rows)

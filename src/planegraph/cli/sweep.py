@@ -13,9 +13,9 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..io.text import columns
 from ..processes import first_process
-from .formats import UsageError
-from .messages import complain, say
+from .messages import UsageError, complain, say
 from .report import where_report
 
 if TYPE_CHECKING:
@@ -106,8 +106,7 @@ def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
         best = runs[0] if runs[0].result is not None else None
         result = None if best is None else of.finish(_settings_of(of, args.overrides, best), best.folder)
     except Stopped as stop:
-        complain(f"{str(stop).partition(';')[0]}; the same command continues the sweep", stop.alike)
-        return 128 + (stop.signal or 2)
+        raise Stopped(f"{str(stop).partition(';')[0]}; the same command continues the sweep", stop.signal) from None
     if first_process():
         say(table(runs))
         if best is not None and result is not None:
@@ -125,7 +124,7 @@ def _settings_of(of: Sweep, overrides: Sequence[str], run: SweepRun) -> RunSetti
 
 def table(runs: Sequence[SweepRun]) -> str:
     """The runs by validation, a line each: settings, validation, seconds."""
-    from ..report.texts import duration, spread
+    from ..report.formatting import duration, spread
     from ..runs.sweeps import short_names, value_text
 
     keys = list(runs[0].values)
@@ -137,11 +136,8 @@ def table(runs: Sequence[SweepRun]) -> str:
             figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["trials"]))
             seconds = duration(run.result["seconds"])
         rows.append([*(value_text(run.values[key]) for key in keys), figure, seconds])
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    if len(runs) > _SHOWN:
-        lines.append(f"... and {len(runs) - _SHOWN} more, in sweep.csv")
-    return "\n".join(lines) + "\n"
+    more = f"... and {len(runs) - _SHOWN} more, in sweep.csv\n" if len(runs) > _SHOWN else ""
+    return columns(rows) + more
 
 
 def _page(out: str) -> str:

@@ -11,13 +11,10 @@ import sys
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..errors import PlanegraphError
 from ..processes import first_process
-from .device import add_device, check_device
-from .formats import UsageError
-from .messages import complain, say
+from .messages import UsageError, complain, say
 from .molecules import add_molecules, is_table, refuse_molecule_options, run_molecules
-from .overrides import add_overrides
+from .options import TRAINING, add_command, add_data, add_device, add_overrides, add_quiet, check_device
 from .report import where_report
 from .sweep import Tasks, is_sweep, run_sweep, task_sweep
 
@@ -28,15 +25,15 @@ if TYPE_CHECKING:
 LOGGERS = ("csv", "tensorboard", "wandb", "mlflow")  # those of train/loggers.py, which needs PyTorch
 
 
-def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
-    parser = commands.add_parser(
+def add_parser(commands: Any) -> None:
+    parser = add_command(
+        commands,
         "train",
-        help="train a model on a task",
-        description="Train a model on a benchmark, on a file with molecules and targets, or on your own graphs. Settings come from a YAML "
-        "file and --set; the run is kept in a folder and can be resumed. Several processes: torchrun --nproc-per-node K -m planegraph "
-        "train ...",
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        run,
+        "train a model on a task",
+        "Train a model on a benchmark, on a file with molecules and targets, or on your own graphs. Settings come from a YAML file and "
+        "--set; the run is kept in a folder and can be resumed.\n\nSeveral processes: torchrun --nproc-per-node K -m planegraph train ...",
+        TRAINING,
     )
     parser.add_argument(
         "task",
@@ -54,35 +51,23 @@ def add_parser(commands: argparse._SubParsersAction, epilog: str) -> None:
     parser.add_argument("--seeds", metavar="N", type=int, help="train N seeds together (the same as --set train.seeds=N)")
     parser.add_argument("--resume", action="store_true", help="resume the run in the folder")
     parser.add_argument("--out", metavar="DIR", help="folder of the run (default: runs/TASK)")
-    parser.add_argument("--data", metavar="DIR", help="folder of the datasets (default: as planegraph datasets says)")
+    add_data(parser)
     add_device(parser)
     parser.add_argument("--log", action="append", default=[], choices=LOGGERS, help="also log to this; may be given several times")
-    parser.add_argument("-q", "--quiet", action="store_true", help="show no progress")
+    add_quiet(parser)
     add_molecules(parser)
-    parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    from ..runs.errors import DivergedError, Stopped
-
     if args.task is None and not (args.resume and args.out):
         raise UsageError("name a benchmark, a file or module:function; --resume --out DIR alone resumes the run in DIR")
     if args.task is None and is_sweep(args):
         raise UsageError("name the task of the sweep: the command that began it continues it", alike=True)
     if args.out and not is_sweep(args) and os.path.exists(os.path.join(args.out, "sweep.json")):
         raise UsageError(f"{args.out} holds a sweep; choose another folder for a run")
-    try:
-        check_device(args.device)
-        on_table = is_table(args.task or _settings_in(args.out).task)
-        return run_molecules(args, partial(_loggers, args)) if on_table else _run_task(args)
-    except Stopped as stop:
-        complain(str(stop), stop.alike)
-        return 128 + (stop.signal or 2)
-    except DivergedError as error:
-        complain(f"diverged: {error}", error.alike)
-        return 3
-    except PlanegraphError as error:
-        raise UsageError(str(error), error.alike) from None
+    check_device(args.device)
+    on_table = is_table(args.task or _settings_in(args.out).task)
+    return run_molecules(args, partial(_loggers, args)) if on_table else _run_task(args)
 
 
 def _loggers(args: argparse.Namespace) -> list[Any]:

@@ -34,11 +34,10 @@ def closest_pair(vectors: np.ndarray, directions: int = 4, seed: int = 0) -> Clo
     norms = np.linalg.norm(vectors, axis=1)
     units = np.random.default_rng(seed).standard_normal((directions, vectors.shape[1]))
     units /= np.linalg.norm(units, axis=1, keepdims=True)
-    best = Closest(np.inf, -1, -1)
-    for unit in units:  # neighbours in a few directions: a good first guess
-        order = np.argsort(vectors @ unit)
-        best = min(best, _best_of(vectors, norms, order[:-1], order[1:]))
-    return min(best, _within(vectors, norms, units[0], best.gap))
+    orders = [np.argsort(vectors @ unit) for unit in units]
+    best = min(_best_of(vectors, norms, order[:-1], order[1:]) for order in orders)  # neighbours in a few directions: a first guess
+    pairs = _candidates(vectors, norms, units[0], min(best.gap, 0.5))
+    return min([best, *(_best_of(vectors, norms, i, j) for i, j in pairs if len(i))])
 
 
 def count_close(vectors: np.ndarray, gap: float, seed: int = 0) -> int:
@@ -51,14 +50,6 @@ def count_close(vectors: np.ndarray, gap: float, seed: int = 0) -> int:
     unit = np.random.default_rng(seed).standard_normal((vectors.shape[1],))
     pairs = _candidates(vectors, norms, np.asarray(unit / np.linalg.norm(unit)), gap)
     return sum(int((_gaps(vectors, norms, i, j) <= gap).sum()) for i, j in pairs)
-
-
-def _within(vectors: np.ndarray, norms: np.ndarray, unit: np.ndarray, gap: float) -> Closest:
-    """The closest pair among all that can have at most this gap."""
-    best = Closest(np.inf, -1, -1)
-    for first, second in _candidates(vectors, norms, unit, min(gap, 0.5)):
-        best = min(best, _best_of(vectors, norms, first, second))
-    return best
 
 
 def _candidates(vectors: np.ndarray, norms: np.ndarray, unit: np.ndarray, gap: float) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -79,16 +70,10 @@ def _candidates(vectors: np.ndarray, norms: np.ndarray, unit: np.ndarray, gap: f
         begin = end
 
 
-def _best_of(vectors: np.ndarray, norms: np.ndarray, first: np.ndarray, second: np.ndarray) -> Closest:
-    if not len(first):
-        return Closest(np.inf, -1, -1)
-    best = Closest(np.inf, -1, -1)
-    for begin in range(0, len(first), CHUNK):
-        i, j = first[begin : begin + CHUNK], second[begin : begin + CHUNK]
-        gaps = _gaps(vectors, norms, i, j)
-        k = int(np.argmin(gaps))
-        best = min(best, Closest(float(gaps[k]), int(i[k]), int(j[k])))
-    return best
+def _best_of(vectors: np.ndarray, norms: np.ndarray, i: np.ndarray, j: np.ndarray) -> Closest:
+    gaps = _gaps(vectors, norms, i, j)
+    k = int(np.argmin(gaps))
+    return Closest(float(gaps[k]), int(i[k]), int(j[k]))
 
 
 def _gaps(vectors: np.ndarray, norms: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:

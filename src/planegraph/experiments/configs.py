@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from ..errors import PlanegraphError
 from ..runs.settings import RunSettings, load_settings
 
 _FREE = ("train.save_seconds",)  # does not change the numbers
-_WORD = re.compile(r"(?!(?:null|true|false|yes|no|on|off)$)[a-z][a-z0-9_]*", re.IGNORECASE)  # YAML needs no quotes
 
 
 def config_folder() -> Path:
@@ -43,12 +43,15 @@ def load_config(name: str) -> RunSettings:
 
 
 def differences(settings: RunSettings, name: str) -> list[str]:
-    """What differs from ``configs/<name>.yaml``, as ``--set`` takes it to make these settings of the config; empty if nothing does.
+    """What ``--set`` takes to make these settings of ``configs/<name>.yaml``; empty if they are the same.
 
     >>> differences(load_config("p3r-gin").with_overrides(["train.epochs=3", "train.schedule=step"]), "p3r-gin")
     ['train.epochs=3', 'train.schedule={kind: step, gamma: 0.7, every: 25}']
     """
-    return list(_overrides(settings.complete(), load_config(name).complete()))
+    plain = (
+        json.loads(json.dumps(given.complete(), default=str)) for given in (settings, load_config(name))
+    )  # tuples become lists
+    return list(_overrides(*plain))
 
 
 def _overrides(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str = "") -> Iterator[str]:
@@ -57,30 +60,11 @@ def _overrides(mine: Mapping[str, Any], theirs: Mapping[str, Any], prefix: str =
         name, value, other = f"{prefix}{key}", mine[key], theirs.get(key)
         if _comparable(value, other):
             yield from _overrides(value, other, f"{name}.")
-        elif name not in _FREE and (key not in theirs or _listed(value) != _listed(other)):
-            yield f"{name}={_shown(value)}"
+        elif name not in _FREE and (key not in theirs or value != other):
+            text = yaml.safe_dump([value], default_flow_style=True, sort_keys=False, width=math.inf, allow_unicode=True)
+            yield f"{name}={text.strip()[1:-1]}"
 
 
 def _comparable(mine: Any, theirs: Any) -> bool:
     tables = isinstance(mine, Mapping) and isinstance(theirs, Mapping)
     return tables and mine.get("kind") == theirs.get("kind") and theirs.keys() <= mine.keys()
-
-
-def _listed(value: object) -> object:
-    return list(value) if isinstance(value, tuple) else value
-
-
-def _shown(value: object) -> str:
-    """As YAML in a line."""
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_shown(k)}: {_shown(v)}" for k, v in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_shown, value)) + "]"
-    if isinstance(value, float):
-        if not math.isfinite(value):
-            return ".nan" if math.isnan(value) else ".inf" if value > 0 else "-.inf"
-        short = f"{value:g}"
-        return short if float(short) == value else repr(value)
-    if isinstance(value, str) and _WORD.fullmatch(value):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,8 +1,7 @@
-"""The paper's theorem, seen on untrained models: ceil(log2 n) + 1 layers of BasePlanE tell all planar graphs apart; GIN stands beside it.
+"""The paper's theorem on untrained models: ceil(log2 n) + 1 layers of BasePlanE distinguish all planar graphs; GIN for comparison.
 
 The layers are the paper's: no norms, not residual. Weights are as first drawn, in float64. The gap of two graphs is
-|a - b| / max(|a|, |b|) of their embeddings; they are told apart if it exceeds 1e-8. Rounding makes gaps of 1e-15, so that nothing counts
-as told apart that is not.
+|a - b| / max(|a|, |b|) of their embeddings; they are distinguished if it exceeds 1e-8, far above rounding, which makes gaps of 1e-15.
 """
 
 from __future__ import annotations

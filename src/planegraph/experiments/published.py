@@ -7,7 +7,6 @@ tables named in ``source``; the bars are this project's own. Accuracies and ROC-
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -269,24 +268,13 @@ TIGER_BAR = 0.05
 ALL_PLANAR = "all connected planar graphs of up to {} nodes"
 """The name of that set."""
 
-
-def nodes_of(set_name: str) -> int:
-    """The nodes of all connected planar graphs of up to so many; 0 of another set.
-
-    >>> nodes_of(ALL_PLANAR.format(9)), nodes_of("EXP")
-    (9, 0)
-    """
-    found = re.fullmatch(ALL_PLANAR.format(r"(\d+)"), set_name)
-    return int(found[1]) if found else 0
-
-
 EXPRESSIVENESS_BAR = {
     "EXP": 600,
     "CEXP, planar pairs": 467,
     "BREC, planar pairs": 31,
     ALL_PLANAR.format(9): 78634 * 78633 // 2,
 }
-"""Pairs of each set that must be told apart; graphs of up to more nodes are more."""
+"""Pairs of each set that must be distinguished."""
 
 ROW_NAMES = tuple(row.name for table in TABLES for row in table.rows)
 MEASURE_NAMES = tuple(measure.name for measure in MEASURES)

@@ -44,7 +44,7 @@ from ..errors import PlanegraphError, PlanegraphWarning
 from ..io.atomic import replace_files
 from ..io.checksums import read_json
 from ..nn.model import FORMAT
-from ..runs import trials as trials
+from ..runs import trials
 from ..runs.folder import Run, damage_named, refuse_several
 from ..runs.log import read_log
 from ..runs.models import MODELS
@@ -57,8 +57,6 @@ _FILES = ("settings.yaml", "result.json", "log.csv", "predictions.csv", "report.
 LOG = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "seconds")
 _WHOLE = ("epoch", "seed", "fold")
 _SESSION = ("commit", "dirty", "date", "command", "machine")
-NOT_RUN = "not-run.yaml"
-"""Beside the records: why rows or tables were not run (tables.py)."""
 _NAME = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9_.-]*")
 Row = dict[str, Any]
 
@@ -160,7 +158,7 @@ def _place(records_root: str | PathLike[str], name: str) -> Path:
     if not _NAME.fullmatch(name):
         raise RecordError(f"a record is named by letters, digits, _, - and, not as the first, dots; found {name!r}")
     folder = Path(records_root) / name
-    if name == NOT_RUN or (os.path.lexists(folder) and not folder.is_dir()):
+    if os.path.lexists(folder) and not folder.is_dir():
         raise RecordError(f"the record {name!r} would take the place of the file {folder}; choose another name")
     return folder
 
@@ -218,12 +216,7 @@ def _sessions(run: Path) -> list[dict[str, Any]]:
 
     with damage_named(run / MACHINE, RecordError):
         found = read_sessions(run)
-        missing = [key for key in _SESSION for session in found if key not in session]
-        problem = sessions_problem(found)
-    if not found:
-        raise RecordError(f"{run} has no {MACHINE}, so nobody knows where it was made; resuming the run writes one")
-    if missing:
-        raise RecordError(f"{run / MACHINE}: a session has no {missing[0]}")
+        problem = sessions_problem(found) if found else "no session says where the run was made; resuming the run adds one"
     if problem:
         raise RecordError(f"{run / MACHINE}: {problem}")
     return found

@@ -21,7 +21,7 @@ from ..train.environment import resolve_device
 from ..train.run import runs_of
 from ..train.tasks import task_of
 from .configs import load_config
-from .published import MEASURE_NAMES, TABLE_NAMES, config_names_of, nodes_of
+from .published import MEASURE_NAMES, TABLE_NAMES, config_names_of
 from .records import Record, checked_record, has_record, write_measure, write_record
 from .tables import with_spread
 
@@ -34,9 +34,8 @@ class Plan:
         records, runs: folders of the records, and of the runs they are made from.
         data_root: folder of the datasets; None: as ``planegraph datasets`` says.
         overrides: settings that replace those of every config, as ``key.key=value``.
-        resume: go on with a run that was interrupted; otherwise a folder that holds one is refused.
-        again: run what has a record, too; the folder of an earlier run is kept under another name.
-        say: is told what is going on.
+        again: also run what has a record; the folder of the earlier run is kept under another name.
+        say: prints progress.
     """
 
     records: Path
@@ -44,10 +43,8 @@ class Plan:
     data_root: str | None = None
     device: str | None = None
     overrides: Sequence[str] = ()
-    resume: bool = True
     again: bool = False
     show: bool = True
-    options: dict[str, Any] | None = None
     say: Callable[[str], None] = print
 
 
@@ -70,7 +67,7 @@ def finished_record(plan: Plan, name: str) -> Record | None:
 
 
 def check_overrides(names: Sequence[str], plan: Plan) -> None:
-    """PlanegraphError if what the plan replaces is no setting of these, whether they have records or not."""
+    """Raises PlanegraphError if the plan replaces what is not a setting of these."""
     if not plan.overrides:
         return
     trained = [name for name in names if name not in MEASURE_NAMES]
@@ -80,16 +77,10 @@ def check_overrides(names: Sequence[str], plan: Plan) -> None:
         _settings(name, plan)
 
 
-def _wants_more(record: Record, plan: Plan) -> bool:
-    """Whether graphs of more nodes are asked for than the record of expressiveness is about."""
-    wanted = (plan.options or {}).get(record.name, {}).get("nodes", 0)
-    return wanted > max((nodes_of(row.get("set", "")) for row in record.result.get("rows", ())), default=0)
-
-
 def reproduce(name: str, plan: Plan) -> Path | None:
     """Runs one config or measure and writes its record; None if there is one already."""
     found = None if plan.again else finished_record(plan, name)
-    if found is not None and not _wants_more(found, plan):
+    if found is not None:
         other = f" (with {', '.join(found.overrides)})" if found.overrides else ""
         plan.say(f"{name}: recorded in {found.folder}{other}; --again runs it anew")
         return None
@@ -144,7 +135,7 @@ def _settings(name: str, plan: Plan) -> RunSettings:
 def _from_a_stack(name: str, settings: RunSettings, plan: Plan) -> bool:
     """Whether a stack that was trained earlier has this run, finished but not recorded: then it is recorded now."""
     target = settings.options.get("target")
-    if target is None or plan.again or not plan.resume:
+    if target is None or plan.again:
         return False
     for path in sorted(plan.runs.glob(f"*/{target}/result.json")):
         if (path.parent / "settings.yaml").is_file() and load_run_settings(path.parent) == settings:
@@ -157,8 +148,6 @@ def _train(name: str, settings: RunSettings, plan: Plan) -> list[tuple[Path, dic
     """Trains in the folder ``name`` of the runs; gives the folder and the result of each target, or of all."""
     folder = plan.runs / name
     there = not _put_aside(folder, plan) and folder.exists()
-    if not plan.resume and there:
-        raise PlanegraphError(f"{folder} holds a run already; leave out --no-resume to go on with it, or choose other --runs")
     task = task_of(settings, plan.data_root)
     plan.say(f"{name}: {settings.model_class} on {task.name}, {settings.train.epochs} epochs, in {folder}")
     result = train(task, settings, folder, resume=there, show=plan.show, device=plan.device)
@@ -181,7 +170,7 @@ def _measure(name: str, plan: Plan) -> Path | None:
     device = resolve_device(plan.device)
     plan.say(f"{name}: measuring on {device}")
     begun = time.monotonic()
-    rows, notes = measures[name](plan.data_root, device, plan.say, **(plan.options or {}).get(name, {}))
+    rows, notes = measures[name](plan.data_root, device, plan.say)
     if not first_process():
         return None
     record = write_measure(rows, plan.records, name, time.monotonic() - begun, device, notes=notes)
@@ -192,8 +181,8 @@ def _measure(name: str, plan: Plan) -> Path | None:
 def _put_aside(folder: Path, plan: Plan) -> bool:
     """Whether the folder is that of a finished run that is to run again: then the first process gives it another name.
 
-    The others need not wait: whether they look before or after that, the folder is not to be gone on with, and there will be no new one
-    before all processes have met in :func:`train`. A run that was interrupted is gone on with.
+    The others need not wait: whether they look before or after that, there is nothing to resume, and no new folder before all processes
+    have met in :func:`train`. An interrupted run is resumed.
     """
     if not (plan.again and (folder / "result.json").exists()):
         return False

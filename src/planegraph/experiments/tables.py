@@ -1,7 +1,6 @@
 """``docs/results.md`` from the records: the same records give the same text, byte for byte.
 
-Every task has a table; a row without a record says why (``records/not-run.yaml``: name of a row, or of a table for all its rows, and the
-reason). Records are checked while they are read, and those that no table asks for come last.
+Every task has a table. Records are checked while they are read, and those that no table asks for come last.
 """
 
 from __future__ import annotations
@@ -14,24 +13,20 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..errors import PlanegraphError
 from ..io.atomic import replace_files
-from ..runs.errors import SettingsError
-from ..runs.settings import RunSettings, read_yaml
+from ..runs.settings import RunSettings
 from .published import (
     EXPRESSIVENESS_BAR,
     MEASURE_NAMES,
     MEASURES,
     ROW_NAMES,
-    TABLE_NAMES,
     TABLES,
     TIGER_BAR,
     Measured,
     Published,
     Table,
-    nodes_of,
 )
-from .records import NOT_RUN, Record, RecordError, read_records
+from .records import Record, read_records
 from .verdicts import Verdict, figure, judge, judge_order
 
 _HEAD = ("model", "ours", "paper", "bar", "verdict", "settings", "parameters", "time", "record")
@@ -58,83 +53,49 @@ def write_tables(records_root: Path, out: Path) -> str:
 
 def results_text(records_root: Path, out: Path) -> str:
     """What the file must hold; ``out`` is where it lies, for the links. RecordError if a record is broken."""
-    records, reasons = read_records(records_root), read_reasons(records_root)
+    records = read_records(records_root)
     link = Path(os.path.relpath(records_root, out.parent)).as_posix()
-    sections = [_section(table, records, reasons, link) for table in TABLES]
-    sections += [_measured(measure, records.get(measure.name), reasons.get(measure.name, ""), link) for measure in MEASURES]
+    sections = [_section(table, records, link) for table in TABLES]
+    sections += [_measured(measure, records.get(measure.name), link) for measure in MEASURES]
     further = [record for name, record in records.items() if name not in (*ROW_NAMES, *MEASURE_NAMES)]
     if further:
         sections.append(_further(further, link))
-    return "\n".join([_INTRO, overview(records, reasons), *sections])
+    return "\n".join([_INTRO, overview(records), *sections])
 
 
-def table_rows(name: str, records: Mapping[str, Record], reasons: Mapping[str, str]) -> list[list[str]]:
+def table_rows(name: str, records: Mapping[str, Record]) -> list[list[str]]:
     """The first columns of a table, for a terminal."""
     for table in TABLES:
         if table.name == name:
-            return [
-                list(_HEAD[:5]),
-                *(_cells(table, row, records.get(row.name), _why(table, row, reasons), "")[:5] for row in table.rows),
-            ]
+            return [list(_HEAD[:5]), *(_cells(table, row, records.get(row.name), "")[:5] for row in table.rows)]
     measure = next(m for m in MEASURES if m.name == name)
     if measure.name not in records:
-        return [[f"not run {reasons.get(name, '')}".strip()]]
+        return [["not run"]]
     return [_MEASURE_HEADS[name], *_MEASURE_ROWS[name](records[name])]
-
-
-def read_reasons(records_root: Path) -> dict[str, str]:
-    """Why rows or tables were not run."""
-    path = Path(records_root) / NOT_RUN
-    try:
-        found = read_yaml(path)
-    except FileNotFoundError:
-        return {}
-    except SettingsError as error:
-        raise RecordError(str(error)) from None
-    found = {} if found is None else found
-    if not isinstance(found, dict):
-        raise RecordError(f"{path} must hold lines of the form NAME: reason; found {type(found).__name__}")
-    for name, reason in found.items():
-        if not isinstance(name, str) or not isinstance(reason, str):
-            raise RecordError(f"{path} must hold lines of the form NAME: reason, both texts; found {name!r}: {reason!r}")
-    unknown = sorted(set(found) - {*ROW_NAMES, *TABLE_NAMES})
-    if unknown:
-        raise RecordError(f"{path}: there is no table or row {unknown[0]!r}")
-    return found
-
-
-def refuse_stale(records_root: Path) -> None:
-    """RecordError if there are reasons for what has a record."""
-    rows = {table.name: [row.name for row in table.rows] for table in TABLES}
-    there = {path.parent.name for path in Path(records_root).glob("*/record.json")}
-    stale = [name for name in read_reasons(records_root) if there.issuperset(rows.get(name, [name]))]
-    if stale:
-        path = Path(records_root) / NOT_RUN
-        raise RecordError(f"{path}: remove {', '.join(stale)}: what has a record needs no reason why it was not run")
 
 
 # ---- sections -------------------------------------------------------------------------------------------------------------------
 
 
-def overview(records: Mapping[str, Record], reasons: Mapping[str, str]) -> str:
+def overview(records: Mapping[str, Record]) -> str:
     """How many bars of each task are reached, and what became of the others."""
     lines = [["task", "bars reached", "otherwise"]]
     for table in TABLES:
-        found = [_verdict(table, row, records, reasons) for row in table.rows if row.bar is not None]
+        found = [judge(table, row, records.get(row.name)) for row in table.rows if row.bar is not None]
         found += [judge_order(table, records)] if table.ordered else []  # a bar of its own
         counts = Counter(verdict.kind for verdict in found)
         reached = counts.pop("reached", 0)
         rest = ", ".join(kind if kind == "not the paper's order" else f"{count} {kind}" for kind, count in sorted(counts.items()))
         lines.append([f"[{table.name}](#{_anchor(table.title)})", f"{reached} of {len(found)}", rest])
     for measure in MEASURES:
-        verdict = _measure_verdict(measure, records.get(measure.name), reasons.get(measure.name, ""))
+        verdict = _measure_verdict(measure, records.get(measure.name))
         reached = "1 of 1" if verdict.kind == "reached" else "0 of 1"
         lines.append([f"[{measure.name}](#{_anchor(measure.title)})", reached, "" if verdict.kind == "reached" else verdict.text])
     return _markdown(lines)
 
 
-def _section(table: Table, records: Mapping[str, Record], reasons: Mapping[str, str], link: str) -> str:
-    rows = [_cells(table, row, records.get(row.name), _why(table, row, reasons), link) for row in table.rows]
+def _section(table: Table, records: Mapping[str, Record], link: str) -> str:
+    rows = [_cells(table, row, records.get(row.name), link) for row in table.rows]
     better = "lower is better" if table.better == "lower" else "higher is better"
     lines = [f"## {table.title}", "", f"{_first_upper(table.figure)}, {better}. The paper's figures: its table `{table.source}`."]
     lines += [table.notes] if table.notes else []
@@ -157,8 +118,8 @@ def _notes(records: Iterable[Record]) -> list[str]:
     return [f"- {', '.join(of)}: {_text(note)}" for note, of in names.items()]
 
 
-def _cells(table: Table, row: Published, record: Record | None, reason: str, link: str) -> list[str]:
-    verdict = judge(table, row, record, reason)
+def _cells(table: Table, row: Published, record: Record | None, link: str) -> list[str]:
+    verdict = judge(table, row, record)
     paper = "" if row.paper is None else f"{row.paper:g}" + ("" if row.std is None else f" ± {row.std:g}")
     sign = "=" if row.exactly else "≤" if table.better == "lower" else "≥"
     bar = "" if row.bar is None else f"{sign} {row.bar:g}"
@@ -196,8 +157,8 @@ def _further(records: Sequence[Record], link: str) -> str:
 # ---- what is measured ----------------------------------------------------------------------------------------------------------
 
 
-def _measured(measure: Measured, record: Record | None, reason: str, link: str) -> str:
-    verdict = _measure_verdict(measure, record, reason)
+def _measured(measure: Measured, record: Record | None, link: str) -> str:
+    verdict = _measure_verdict(measure, record)
     lines = [f"## {measure.title}", "", measure.notes, ""]
     if record is not None:
         lines += [_markdown([_MEASURE_HEADS[measure.name], *_MEASURE_ROWS[measure.name](record)])]
@@ -206,9 +167,9 @@ def _measured(measure: Measured, record: Record | None, reason: str, link: str) 
     return "\n".join([*lines, f"- {_BARS[measure.name]}: {_text(verdict.text)}"]) + "\n"
 
 
-def _measure_verdict(measure: Measured, record: Record | None, reason: str) -> Verdict:
+def _measure_verdict(measure: Measured, record: Record | None) -> Verdict:
     if record is None:
-        return Verdict("not run", f"not run{': ' + reason if reason else ''}")
+        return Verdict("not run", "not run")
     if record.earlier is not None:
         return Verdict("earlier model", "measured with an earlier model")
     rows = record.result["rows"]
@@ -218,16 +179,12 @@ def _measure_verdict(measure: Measured, record: Record | None, reason: str) -> V
             return Verdict("incomplete", "incomplete: the 25k graph is missing")
         missing = largest["preprocessing_seconds"] - TIGER_BAR
         return Verdict("reached", "reached") if missing <= 0 else Verdict("missed", f"missed by {missing:.2g} s")
-    short = [name for name, wanted in EXPRESSIVENESS_BAR.items() if not any(_covers(row, name, wanted) for row in rows)]
+    pairs = {row["set"]: row["pairs"] for row in rows}
+    short = [name for name, wanted in EXPRESSIVENESS_BAR.items() if pairs.get(name, 0) < wanted]
     if short:
         return Verdict("incomplete", f"incomplete: {', '.join(short)}")
     failed = [row["set"] for row in rows if row["baseplane_told_apart"] != row["pairs"]]
     return Verdict("missed", f"missed on {', '.join(failed)}") if failed else Verdict("reached", "reached")
-
-
-def _covers(row: Mapping[str, Any], name: str, pairs: int) -> bool:
-    """Whether the row is about the set, or one that holds it, with all its pairs."""
-    return (row["set"] == name or nodes_of(row["set"]) > nodes_of(name) > 0) and row["pairs"] >= pairs
 
 
 def _tiger_rows(record: Record) -> list[list[str]]:
@@ -335,14 +292,6 @@ def _link(record: Record, link: str) -> str:
     return f"[{record.name}]({link}/{record.name}/), {commit}{' with changes' if record.facts['dirty'] else ''}"
 
 
-def _why(table: Table, row: Published, reasons: Mapping[str, str]) -> str:
-    return reasons.get(row.name, reasons.get(table.name, ""))
-
-
-def _verdict(table: Table, row: Published, records: Mapping[str, Record], reasons: Mapping[str, str]) -> Verdict:
-    return judge(table, row, records.get(row.name), _why(table, row, reasons))
-
-
 def _markdown(lines: Sequence[Sequence[str]]) -> str:
     head, *rows = lines
     bars = ["---"] * len(head)
@@ -367,19 +316,13 @@ def _first_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def plain_table(lines: Iterable[Sequence[str]]) -> str:
-    """Columns side by side, for a terminal."""
-    rows = [list(map(_line, line)) for line in lines]
-    widths = [max(len(row[i]) if i < len(row) else 0 for row in rows) for i in range(max(map(len, rows)))]
-    return "".join("  ".join(c.ljust(w) for c, w in zip(row, widths, strict=False)).rstrip() + "\n" for row in rows)
-
-
-def check_file(records_root: Path, out: Path) -> None:
-    """PlanegraphError if the file is not what the records give."""
+def difference(records_root: Path, out: Path) -> str:
+    """How the file differs from what the records give; empty if it does not."""
     text = results_text(records_root, out)
-    try:
-        found = out.read_bytes()
-    except FileNotFoundError:
-        raise PlanegraphError(f"{out} is missing; planegraph tables writes it") from None
-    if found != text.encode():
-        raise PlanegraphError(f"{out} is not what the records in {records_root} give; planegraph tables writes it anew")
+    if not out.exists():
+        return f"{out} is missing; planegraph tables writes it"
+    return (
+        ""
+        if out.read_bytes() == text.encode()
+        else f"{out} is not what the records in {records_root} give; planegraph tables writes it"
+    )

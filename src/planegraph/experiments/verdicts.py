@@ -10,7 +10,7 @@ from typing import Literal
 from .published import Published, Table
 from .records import Record
 
-Kind = Literal[
+Outcome = Literal[
     "reached", "reached by fewer seeds", "missed", "shown", "incomplete", "earlier model", "other settings", "not judged", "not run",
     "not the paper's order"
 ]  # fmt: skip
@@ -20,7 +20,7 @@ Kind = Literal[
 class Verdict:
     """``shown``: there is no bar. Only ``reached`` is a success."""
 
-    kind: Kind
+    kind: Outcome
     text: str
 
 
@@ -31,11 +31,10 @@ def figure(table: Table, record: Record) -> tuple[float, float]:
     return table.factor * record.result["test"]["mean"], table.factor * record.result["test"]["std"]
 
 
-def judge(table: Table, row: Published, record: Record | None, reason: str = "") -> Verdict:
-    """The verdict on a row; ``reason``: why it was not run. A mean of too few seeds that misses a bar has missed it; it cannot reach one,
-    and a time of too few says nothing."""
+def judge(table: Table, row: Published, record: Record | None) -> Verdict:
+    """The verdict on a row. A mean of too few seeds can miss a bar, but not reach it; a time of too few says nothing."""
     if record is None:
-        return Verdict("not run", f"not run{': ' + reason if reason else ''}")
+        return Verdict("not run", "not run")
     said, trials = _against_bar(table, row, figure(table, record)[0]), len(record.result["trials"])
     before = f"{said.text}, but " if said.text else ""
     if record.earlier is not None:
@@ -49,7 +48,7 @@ def judge(table: Table, row: Published, record: Record | None, reason: str = "")
         return Verdict("not judged", f"not judged: {unlike}")
     if few:
         promising = said.kind == "reached" and table.value == "test"
-        kind: Kind = "missed" if said.kind == "missed" else "reached by fewer seeds" if promising else "incomplete"
+        kind: Outcome = "missed" if said.kind == "missed" else "reached by fewer seeds" if promising else "incomplete"
         return Verdict(kind, f"{before}{trials} of {row.repeats} seeds or folds")
     return said
 

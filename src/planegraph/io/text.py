@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+
 
 def printable(text: str) -> str:
     r"""The text with escapes such as ``\x1b`` for control characters: names in a file must not steer the terminal.
@@ -20,3 +22,28 @@ def shortened(text: object, most: int = 1000) -> str:
     """
     text = str(text)
     return text if len(text) <= most else f"{text[: most // 2]} ... {text[-(most // 2) :]}"
+
+
+def counted(count: int, noun: str) -> str:
+    """A count with its noun.
+
+    >>> counted(1, "trial"), counted(2000, "epoch")
+    ('1 trial', '2,000 epochs')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def columns(rows: Iterable[Sequence[str]], right: Collection[int] = ()) -> str:
+    """Rows as lines of columns that are as wide as need be; those in ``right`` are aligned right.
+
+    >>> print(columns([("name", "graphs"), ("exp", "1,200")], right=[1]), end="")
+    name  graphs
+    exp    1,200
+    """
+    lines = [[" ".join(cell.split()) for cell in row] for row in rows]
+    widths = [max(len(line[i]) for line in lines if i < len(line)) for i in range(max(map(len, lines)))]
+    aligned = (
+        [cell.rjust(width) if i in right else cell.ljust(width) for i, (cell, width) in enumerate(zip(line, widths, strict=False))]
+        for line in lines
+    )
+    return "".join("  ".join(cells).rstrip() + "\n" for cells in aligned)

@@ -1,8 +1,8 @@
-"""A run as a page: result, learning curves, predictions against truth, settings, machine. Self-contained HTML, no scripts.
+"""Reports of runs and sweeps: self-contained HTML without scripts.
 
-Reads only the files of the run's folder, and works before a run is finished. The parts: run_files.py (reads the folder), markup.py
-(escaped HTML and SVG), axes.py and plot.py (a plot), thin.py (fewer points), curves.py, scatter.py, roc.py and confusion.py (the
-figures), page.py (the look of a page), run_page.py, compare.py and sweep_page.py (the three pages), setting_plots.py (figures of a sweep).
+They read the files of a run's folder only, and work before the run is finished. ``run_page``, ``compare`` and ``sweep_page`` each prepare
+the data of one page, which ``page`` renders through ``templates``; ``curves``, ``predictions`` and ``sweep_plots`` make the figures, each
+an SVG drawn by ``plot`` on ``axes``.
 
 >>> from planegraph import report
 >>> report.write_report("no/such/run")

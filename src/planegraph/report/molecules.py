@@ -1,42 +1,38 @@
-"""The parts of a page for a run on a table of molecules: figures beside those of the baselines, plots by target, the worst molecules.
+"""What a run's page shows of a table of molecules: figures beside the baselines', plots by target, the molecules furthest off.
 
-Reads ``molecules.json``, ``predictions.csv`` and the run's result. Everything shown is of the ensemble, the mean of the run's models.
-Column names and SMILES come from a stranger's file: they reach the page through :func:`tag` only, which escapes them, and RDKit's
-drawings are rebuilt element by element. The plots themselves are in molecule_plots.py.
+Reads ``molecules.json``, ``predictions.csv`` and the run's result. All figures are those of the ensemble, the mean of the run's models.
+Column names and SMILES come from a stranger's file: templates escape them, and RDKit's drawings are rebuilt element by element.
 """
 
 from __future__ import annotations
 
 import csv
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
+from markupsafe import Markup
 
-from ..errors import FormatError, MissingDependencyError
+from ..errors import FormatError
 from ..graphs.formats.molecules import rdkit
 from ..io.checksums import read_json
+from ..io.text import counted
 from ..runs.finished import PREDICTIONS, SCHEMA
 from ..runs.folder import Predictions, Run, damage_named
 from ..tasks.metrics import Metric, metrics_of
-from .confusion import by_class, confusion, counts
-from .markup import Markup, join, tag
-from .molecule_plots import calibration, residuals, roc_of_target, scatter
-from .page import table
-from .plot import COLOURS, Figure
-from .texts import number, several
-from .thin import thin_scatter
+from . import predictions
+from .formatting import number
+from .page import Table
+from .plot import Figure, tag
 
 WORST = 12
 MOST_TARGETS = 12
-"""Plots are shown for so many targets, the first ones."""
+"""Plots are shown for the first so many targets."""
 MOST_ATOMS = 150
 """Larger molecules are not drawn: nobody could read them."""
-POINTS = 3000
-"""In all plots of a run together, but at least 300 in each."""
 
 _DRAWING = (260, 190)
 _BOND = 28  # pixels at most: small molecules are not blown up
@@ -72,7 +68,7 @@ class MoleculeRun:
         return "ensemble" if self.figures["models"] > 1 else "model"
 
 
-def read_molecules(run: Run) -> MoleculeRun | None:
+def read(run: Run) -> MoleculeRun | None:
     """None if the run is not on a table of molecules, or not finished."""
     path = run.folder / SCHEMA
     if run.result is None or "ensemble" not in run.result or not path.is_file():
@@ -112,25 +108,36 @@ def _numbers(rows: Sequence[Sequence[str]]) -> np.ndarray:
     return np.array([[float(cell) if cell else np.nan for cell in cells] for cells in rows], np.float64)
 
 
-# ---- figures beside the baselines -----------------------------------------------------------------------------------------------------
-
-
-def figures_part(found: MoleculeRun) -> Markup:
-    """All metrics by target, of the ensemble and the baselines, the best test figure of each in bold; and which method is best."""
+def part(found: MoleculeRun) -> dict[str, Any]:
+    """What the template shows, beside the plots."""
+    many = len(found.targets)
     baselines = {} if "skipped" in found.baselines else found.baselines
-    metrics = metrics_of(found.kind)
+    return {
+        "verdict": _verdict(found, baselines),
+        "metrics": _metric_table(found, baselines),
+        "folded": f"All metrics of {many:,} targets" if many > MOST_TARGETS else None,
+        "about": _about_baselines(found),
+        "unplotted": f"The first {MOST_TARGETS} of {many:,} targets are plotted." if many > MOST_TARGETS else None,
+        **_worst(found),
+    }
+
+
+# ---- figures beside the baselines' -----------------------------------------------------------------------------------------------------
+
+
+def _metric_table(found: MoleculeRun, baselines: Mapping[str, Any]) -> Table:
+    """All metrics by target, of the ensemble and the baselines, the best test figure of each in bold."""
     rows = []
     for target in found.targets:
-        for name, metric in metrics.items():
+        for name, metric in metrics_of(found.kind).items():
             tested = [of[target][name] for of in (found.figures["test"], *baselines.values())]
+            cells: list[str] = list(map(_figure, tested))
             best = _best(metric, tested)
-            cells = [tag("strong", _figure(v)) if k == best and len(tested) > 1 else _figure(v) for k, v in enumerate(tested)]
+            if best is not None and len(tested) > 1:
+                cells[best] = Markup("<strong>{}</strong>").format(cells[best])
             rows.append((target, metric.title, _figure(found.figures["val"][target][name]), *cells))
     head = ("target", "metric", f"{found.who}, validation", f"{found.who}, test", *(f"{name}, test" for name in baselines))
-    made = table(head, rows, words=2)
-    if len(found.targets) > MOST_TARGETS:
-        made = tag("details", tag("summary", f"All metrics of {len(found.targets):,} targets"), made)
-    return join(*(tag("p", line) for line in _verdict(found, baselines)), made, _about_baselines(found))
+    return Table(head, rows, words=2)
 
 
 def _verdict(found: MoleculeRun, baselines: Mapping[str, Any]) -> list[str]:
@@ -150,24 +157,23 @@ def _verdict(found: MoleculeRun, baselines: Mapping[str, Any]) -> list[str]:
         rest = "" if second is None else f"; {names[second]} has {_figure(tested[second])}"
         lines.append(f"{target}: {names[best]} has the best test {metric.title}, {_figure(tested[best])}{rest}.")
     if len(lines) > 4:
-        return [f"The {found.who} has the best test {metric.title} on {won} of {several(compared, 'target')}."]
+        return [f"The {found.who} has the best test {metric.title} on {won} of {counted(compared, 'target')}."]
     return lines
 
 
-def _about_baselines(found: MoleculeRun) -> Markup:
+def _about_baselines(found: MoleculeRun) -> str:
     if "skipped" in found.baselines:
-        words = f"There are no baselines: {found.baselines['skipped']}."
-    elif not found.baselines:
-        words = "There are no baselines: they were not asked for."
-    else:
-        words = (
-            "Baselines: a random forest on Morgan fingerprints, and scikit-learn's gradient boosting on RDKit's descriptors. Both are "
-            "trained on the same training molecules, and not tuned."
-        )
-        if found.tests is not None:
-            tested = several(len(found.tests.row), "test molecule")
-            words += f" The figures are of {tested}; where these are few, small differences may be chance."
-    return tag("p", words, class_="soft")
+        return f"There are no baselines: {found.baselines['skipped']}."
+    if not found.baselines:
+        return "There are no baselines: they were not asked for."
+    words = (
+        "Baselines: a random forest on Morgan fingerprints, and scikit-learn's gradient boosting on RDKit's descriptors. Both are "
+        "trained on the same training molecules, and not tuned."
+    )
+    if found.tests is not None:
+        tested = counted(len(found.tests.row), "test molecule")
+        words += f" The figures are of {tested}; where these are few, small differences may be chance."
+    return words
 
 
 def _best(metric: Metric, values: Sequence[float | None]) -> int | None:
@@ -184,12 +190,10 @@ def _figure(value: float | None) -> str:
 # ---- plots ----------------------------------------------------------------------------------------------------------------------------
 
 
-def molecule_figures(run: Run, found: MoleculeRun, colour: str = COLOURS[0]) -> list[Figure]:
+def plots(found: MoleculeRun, colour: str) -> list[Figure]:
     """Two plots of each target with test values: predicted and residuals, or ROC and calibration. Of a multiclass target the confusion."""
-    if found.tests is None:
-        return []
     if found.kind == "multiclass":
-        return [_with_classes(figure, found.classes) for figure in confusion(_as_trial(run, found.tests), colour)]
+        return predictions.confusion(_counts(found.tests), 1, colour, "molecule", found.classes)
     plotted = min(len(found.targets), MOST_TARGETS)
     made: list[Figure] = []
     for k, target in enumerate(found.targets[:plotted]):
@@ -199,66 +203,51 @@ def molecule_figures(run: Run, found: MoleculeRun, colour: str = COLOURS[0]) -> 
         if len(true) == 0:
             continue
         if found.kind == "binary":
-            made += [roc_of_target(run, k, target, true, predicted, colour), calibration(k, target, true, predicted, colour)]
+            made.append(predictions.roc([(predicted, true)], colour, f"roc-{k}", target))
+            made.append(predictions.calibration(k, target, true, predicted, colour))
         else:
-            shown = thin_scatter(true, predicted, max(300, POINTS // plotted))
-            made.append(scatter(k, target, true, predicted, shown, colour))
-            interval = found.figures.get("intervals", {}).get(target, {})
-            made.append(residuals(k, target, true, predicted, shown, colour, interval, interval.get("coverage")))
+            most, interval = predictions.POINTS // plotted, found.figures.get("intervals", {}).get(target, {})
+            made.append(predictions.scatter(k, target, counted(len(true), "test molecule"), true, predicted, most, colour))
+            made.append(predictions.residuals(k, target, true, predicted, most, colour, interval))
     return made
 
 
-def plots_note(found: MoleculeRun) -> Markup | None:
-    """Which targets are plotted, if not all are."""
-    many = len(found.targets)
-    return tag("p", f"The first {MOST_TARGETS} of {many:,} targets are plotted.", class_="soft") if many > MOST_TARGETS else None
-
-
-def molecule_classes(run: Run, found: MoleculeRun) -> Markup | None:
-    """Recall and precision of each class of a multiclass target, by the text of the classes."""
+def class_table(found: MoleculeRun) -> Table | None:
+    """Recall and precision of each class of a multiclass target."""
     if found.kind != "multiclass" or found.tests is None:
         return None
-    rows = [(found.classes[k], *cells[1:]) for k, cells in enumerate(by_class(counts(_as_trial(run, found.tests))))]
-    made = table(("class", "molecules", "found", "recall", "precision"), rows)
-    return tag("details", tag("summary", "By class"), made, open="open")
+    return predictions.class_table(_counts(found.tests), found.classes, "molecules")
 
 
-def _as_trial(run: Run, tests: Tests) -> Run:
-    """The run as if the ensemble were its only trial."""
-    true = tests.true[:, 0].astype(np.int64)
-    return replace(run, tests={"ensemble": Predictions(np.arange(len(true)), tests.predicted, true)})
+def _counts(tests: Tests) -> np.ndarray:
+    return predictions.counts([Predictions(np.arange(len(tests.row)), tests.predicted, tests.true)], multiclass=True)
 
 
-def _with_classes(figure: Figure, classes: Sequence[str]) -> Figure:
-    caption = figure.caption.replace("graph", "molecule")
-    if list(classes) != [str(k) for k in range(len(classes))]:
-        caption += " Classes: " + ", ".join(f"{k} is {name}" for k, name in enumerate(classes)) + "."
-    return replace(figure, caption=caption)
+# ---- the molecules furthest off -------------------------------------------------------------------------------------------------------
 
 
-# ---- the worst molecules --------------------------------------------------------------------------------------------------------------
-
-
-def worst_part(found: MoleculeRun) -> Markup | None:
-    """The test molecules whose predictions are furthest off, drawn."""
+def _worst(found: MoleculeRun) -> dict[str, Any]:
+    """The test molecules whose predictions are furthest off, drawn if RDKit is installed."""
     if found.tests is None:
-        return None
+        return {"worst": []}
     off = _off(found)
     which = off.max(axis=1, initial=-np.inf)
     order = [i for i in np.argsort(-which, kind="stable")[:WORST].tolist() if np.isfinite(which[i])]
-    if not order:
-        return None
+    smiles, drawn = [found.tests.smiles[i] for i in order], True
     try:
-        drawings: list[Markup] = [_drawing(found.tests.smiles[i]) for i in order]
-        note = None
-    except (MissingDependencyError, ImportError):
-        drawings, note = [Markup("")] * len(order), tag("p", "The molecules are not drawn: RDKit is not installed.", class_="note")
-    shown = [
-        tag("figure", drawing, tag("figcaption", *_words(found, i, int(off[i].argmax())), style="overflow-wrap:anywhere"))
-        for drawing, i in zip(drawings, order, strict=True)
+        drawings = list(map(_drawing, smiles))
+    except ImportError:
+        drawings, drawn = [Markup("")] * len(order), False
+    worst = [
+        {
+            "drawing": drawing,
+            "text": _text(found, i, int(off[i].argmax())),
+            "row": found.tests.row[i],
+            "smiles": text if len(text) <= _LONGEST else text[:_LONGEST] + "…",
+        }
+        for i, text, drawing in zip(order, smiles, drawings, strict=True)
     ]
-    columns = "grid-template-columns:repeat(auto-fill,minmax(min(100%,15rem),1fr))"
-    return join(tag("p", _measure(found), class_="soft"), note, tag("div", *shown, class_="figures", style=columns))
+    return {"worst": worst, "drawn": drawn, "measure": _measure(found)}
 
 
 def _off(found: MoleculeRun) -> np.ndarray:
@@ -285,18 +274,16 @@ def _measure(found: MoleculeRun) -> str:
     return "By |predicted - true| of the target that is furthest off, in standard deviations of that target."
 
 
-def _words(found: MoleculeRun, i: int, target: int) -> list[object]:
+def _text(found: MoleculeRun, i: int, target: int) -> str:
     tests = found.tests
     if found.kind == "multiclass":
         true, predicted = int(tests.true[i, 0]), int(tests.predicted[i].argmax())
         share = number(float(tests.predicted[i, true]))
-        values = f"true {found.classes[true]}, predicted {found.classes[predicted]}; probability of the true class {share}"
+        said = f"true {found.classes[true]}, predicted {found.classes[predicted]}; probability of the true class {share}"
     else:
         true, predicted = float(tests.true[i, target]), float(tests.predicted[i, target])
-        values = f"true {f'{true:g}' if found.kind == 'binary' else number(true)}, predicted {number(predicted)}"
-    smiles = tests.smiles[i]
-    short = smiles if len(smiles) <= _LONGEST else smiles[:_LONGEST] + "…"
-    return [tag("strong", f"{found.targets[target]}: {values}"), tag("br"), f"row {tests.row[i]}", tag("br"), tag("code", short)]
+        said = f"true {f'{true:g}' if found.kind == 'binary' else number(true)}, predicted {number(predicted)}"
+    return f"{found.targets[target]}: {said}"
 
 
 def _drawing(smiles: str) -> Markup:

@@ -1,8 +1,6 @@
 """A plot as SVG: frame, ticks, labels, a legend above, and marks.
 
-Text and lines take the colour of the page, so that they are right in light and dark.
-
-A figure is 480 wide whatever the screen, and scales with it. Marks are placed by the axes, inside ``left..right`` and ``top..bottom``.
+Text and lines take the colour of the page, so a plot suits light and dark pages. It is 480 units wide and scales with the page.
 """
 
 from __future__ import annotations
@@ -11,28 +9,43 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from markupsafe import Markup, escape
 
 from .axes import Axis
-from .markup import Markup, join, tag
 
 COLOURS = ("#3b82c4", "#e07b22", "#2f9e6e", "#c2578f", "#8a6fc0", "#a08030")
-"""Of the runs on a page: readable on white and on near-black, and apart for colour-blind readers in this order."""
+"""Of the runs on a page: readable on white and near-black, and distinct for colour-blind readers in this order."""
 
 OTHERS = "#98a1aa"
-"""Of the runs beyond those: grey, as readable."""
+"""Of the runs beyond those: grey."""
 
-WIDTH, HEIGHT = 480, 330
-_LEFT, _RIGHT, _TOP, _BOTTOM = 62, 14, 26, 50
-_CHARACTER = 7.2  # the width of a character, about
-_ALONE = (
+WIDTH, HEIGHT, SQUARE = 480, 330, 430
+LEFT, TOP, RIGHT, BOTTOM = 62, 26, 14, 50  # margins around the frame
+_CHARACTER = 7.2  # average width of a character
+_STANDALONE = (
     "svg{color:#20242a;background:#fff;font-family:system-ui,Helvetica,Arial,sans-serif}"
     "@media (prefers-color-scheme:dark){svg{color:#e3e6ea;background:#15181c}}"
 )
 
 
+def tag(name: str, /, *children: object, **attributes: object) -> Markup:
+    """An SVG element; ``stroke_width`` is written ``stroke-width``.
+
+    >>> print(tag("text", "a < b", text_anchor="middle"))
+    <text text-anchor="middle">a &lt; b</text>
+    """
+    given = "".join(f' {key.rstrip("_").replace("_", "-")}="{escape(value)}"' for key, value in attributes.items())
+    return Markup(f"<{name}{given}>{join(children)}</{name}>" if children else f"<{name}{given}/>")
+
+
+def join(children: Sequence[object]) -> Markup:
+    """Markup one after another; other text is escaped."""
+    return Markup("").join(children)
+
+
 @dataclass(frozen=True)
 class Figure:
-    """A drawing: ``name`` for files, ``label`` for readers who cannot see it, ``caption`` for the page."""
+    """A drawing: ``name`` for files, ``label`` for screen readers, ``caption`` for the page."""
 
     name: str
     label: str
@@ -41,26 +54,17 @@ class Figure:
     width: int = WIDTH
     height: int = HEIGHT
 
-    def svg(self, alone: bool = False) -> Markup:
-        """The SVG element; ``alone``: for a file of its own, with colours and fonts of its own."""
-        size = {"width": self.width, "height": self.height} if alone else {}
-        return tag(
-            "svg",
-            tag("title", self.label),
-            tag("style", Markup(_ALONE)) if alone else None,
-            self.body,
-            xmlns="http://www.w3.org/2000/svg",
-            viewBox=f"0 0 {self.width} {self.height}",
-            role="img",
-            font_size=13,
-            fill="currentColor",
-            **size,
-        )
+    def svg(self, standalone: bool = False) -> Markup:
+        """The SVG element; a standalone one has its own size, colours and font."""
+        style = [tag("style", Markup(_STANDALONE))] if standalone else []
+        size = {"width": self.width, "height": self.height} if standalone else {}
+        given = {"xmlns": "http://www.w3.org/2000/svg", "viewBox": f"0 0 {self.width} {self.height}", "role": "img"}
+        return tag("svg", tag("title", self.label), *style, self.body, **given, font_size=13, fill="currentColor", **size)
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Two axes with a frame; ``height`` as in a figure."""
+    """Two axes with a frame."""
 
     x: Axis
     y: Axis
@@ -70,89 +74,84 @@ class Plot:
     height: int = HEIGHT
 
     @property
-    def left(self) -> float:
-        return _LEFT
+    def right(self) -> int:
+        return self.width - RIGHT
 
     @property
-    def right(self) -> float:
-        return self.width - _RIGHT
-
-    @property
-    def top(self) -> float:
-        return _TOP
-
-    @property
-    def bottom(self) -> float:
-        return self.height - _BOTTOM
+    def bottom(self) -> int:
+        return self.height - BOTTOM
 
     def place(self, xs: object, ys: object) -> tuple[np.ndarray, np.ndarray]:
         """Values as coordinates; y grows upwards."""
-        x = self.left + self.x.place(xs) * (self.right - self.left)
-        return x, self.bottom - self.y.place(ys) * (self.bottom - self.top)
+        x = LEFT + self.x.place(xs) * (self.right - LEFT)
+        return x, self.bottom - self.y.place(ys) * (self.bottom - TOP)
 
     def line(self, xs: object, ys: object, colour: str, width: float = 1.0, **more: object) -> Markup:
         """A line through points."""
-        return tag(
-            "path", d=path(*self.place(xs, ys)), fill="none", stroke=colour, stroke_width=width, stroke_linejoin="round", **more
-        )
+        d = "M" + "L".join(self._points(xs, ys)) if np.size(xs) else ""
+        return tag("path", d=d, fill="none", stroke=colour, stroke_width=width, stroke_linejoin="round", **more)
+
+    def guide(self, xs: object, ys: object, **more: object) -> Markup:
+        """A thin line in the colour of the text."""
+        return self.line(xs, ys, "currentColor", stroke_opacity=0.5, **more)
+
+    def diagonal(self) -> Markup:
+        """A dashed line from corner to corner."""
+        return self.guide([self.x.low, self.x.high], [self.y.low, self.y.high], stroke_dasharray="4 4")
 
     def dots(self, xs: object, ys: object, colour: str, size: float = 3.0, **more: object) -> Markup:
         """Points, all in one element."""
-        at = zip(*(v.tolist() for v in self.place(xs, ys)), strict=True)
-        d = "".join(f"M{x:.1f} {y:.1f}h0" for x, y in at)
+        d = "".join(f"M{point}h0" for point in self._points(xs, ys))
         return tag("path", d=d, fill="none", stroke=colour, stroke_width=size, stroke_linecap="round", **more)
 
-    def rings(self, xs: object, ys: object, colour: str, radius: float = 4.0) -> Markup:
+    def rings(self, xs: object, ys: object, colour: str) -> Markup:
         """Open circles."""
-        at = zip(*(v.tolist() for v in self.place(xs, ys)), strict=True)
-        found = (tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=radius) for x, y in at)
-        return tag("g", *found, fill="none", stroke=colour, stroke_width=1.6)
+        at = (point.split() for point in self._points(xs, ys))
+        return tag("g", *(tag("circle", cx=x, cy=y, r=4) for x, y in at), fill="none", stroke=colour, stroke_width=1.6)
 
-    def drawn(self, *marks: Markup, legend: Sequence[tuple[str, str]] = ()) -> Markup:
-        """Frame, marks, and a legend of (colour, text) above."""
-        return join(self._grid(), *marks, self._labels(), self._legend(legend))
-
-    def _grid(self) -> Markup:
-        lines: list[Markup] = []
-        for value, text in zip(self.x.ticks, self.x.texts(), strict=True):
-            at = self.place(value, self.y.low)[0].item()
-            lines.append(_rule(at, self.top, at, self.bottom))
-            lines.append(tag("text", text, x=f"{at:.1f}", y=self.bottom + 18, text_anchor="middle"))
-        for value, text in zip(self.y.ticks, self.y.texts(), strict=True):
-            at = self.place(self.x.low, value)[1].item()
-            lines.append(_rule(self.left, at, self.right, at))
-            lines.append(tag("text", text, x=self.left - 7, y=f"{at + 4.5:.1f}", text_anchor="end"))
-        frame = tag(
-            "rect",
-            x=self.left,
-            y=self.top,
-            width=self.right - self.left,
-            height=self.bottom - self.top,
-            fill="none",
-            stroke="currentColor",
-            stroke_opacity=0.45,
-        )
-        return join(*lines, frame)
-
-    def _labels(self) -> Markup:
-        across, down = (self.left + self.right) / 2, (self.top + self.bottom) / 2
-        return join(
-            tag("text", self.x_label, x=across, y=self.height - 10, text_anchor="middle"),
-            tag("text", self.y_label, x=15, y=down, text_anchor="middle", transform=f"rotate(-90 15 {down})"),
-        )
+    def figure(self, name: str, label: str, caption: str, *marks: Markup, legend: Sequence[tuple[str, str]] = ()) -> Figure:
+        """The frame with its marks, and a legend of (colour, text) above."""
+        body = join([self._frame(), *marks, self._labels(), self._legend(legend)])
+        return Figure(name, label, caption, body, self.width, self.height)
 
     def has_room(self, legend: Sequence[str]) -> bool:
-        """Whether texts of a legend fit into its row."""
-        return all(24 + _CHARACTER * len(text) <= (self.right - self.left) / len(legend) for text in legend)
+        """Whether the texts of a legend fit side by side."""
+        return all(24 + _CHARACTER * len(text) <= (self.right - LEFT) / len(legend) for text in legend)
+
+    def _points(self, xs: object, ys: object) -> list[str]:
+        """Coordinates to a tenth of a unit."""
+        at = zip(*(np.atleast_1d(v).tolist() for v in self.place(xs, ys)), strict=True)
+        return [f"{x:.1f} {y:.1f}" for x, y in at]
+
+    def _frame(self) -> Markup:
+        lines: list[Markup] = []
+        for value, text in zip(self.x.ticks, self.x.texts(), strict=True):
+            at = f"{self.place(value, self.y.low)[0].item():.1f}"
+            lines.append(_rule(x1=at, y1=TOP, x2=at, y2=self.bottom))
+            lines.append(tag("text", text, x=at, y=self.bottom + 18, text_anchor="middle"))
+        for value, text in zip(self.y.ticks, self.y.texts(), strict=True):
+            y = self.place(self.x.low, value)[1].item()
+            lines.append(_rule(x1=LEFT, y1=f"{y:.1f}", x2=self.right, y2=f"{y:.1f}"))
+            lines.append(tag("text", text, x=LEFT - 7, y=f"{y + 4.5:.1f}", text_anchor="end"))
+        size = {"width": self.right - LEFT, "height": self.bottom - TOP}
+        return join([*lines, tag("rect", x=LEFT, y=TOP, **size, fill="none", stroke="currentColor", stroke_opacity=0.45)])
+
+    def _labels(self) -> Markup:
+        across, down = (LEFT + self.right) / 2, (TOP + self.bottom) / 2
+        return join(
+            [
+                tag("text", self.x_label, x=across, y=self.height - 10, text_anchor="middle"),
+                tag("text", self.y_label, x=15, y=down, text_anchor="middle", transform=f"rotate(-90 15 {down})"),
+            ]
+        )
 
     def _legend(self, entries: Sequence[tuple[str, str]]) -> Markup:
-        """In one row, of equal parts."""
         marks = []
         for k, (colour, text) in enumerate(entries):
-            x = self.left + k * (self.right - self.left) / len(entries)
+            x = LEFT + k * (self.right - LEFT) / len(entries)
             marks.append(tag("line", x1=f"{x:.1f}", y1=12, x2=f"{x + 18:.1f}", y2=12, stroke=colour, stroke_width=3))
             marks.append(tag("text", text, x=f"{x + 24:.1f}", y=16.5))
-        return join(*marks)
+        return join(marks)
 
 
 def run_colours(count: int) -> list[str]:
@@ -164,11 +163,5 @@ def run_colours(count: int) -> list[str]:
     return [*COLOURS[:count], *[OTHERS] * (count - len(COLOURS))]
 
 
-def path(xs: np.ndarray, ys: np.ndarray) -> str:
-    """Coordinates as the data of a path, to a tenth of a unit."""
-    return "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True)) if len(xs) else ""
-
-
-def _rule(x1: float, y1: float, x2: float, y2: float) -> Markup:
-    at = {"x1": f"{x1:.1f}", "y1": f"{y1:.1f}", "x2": f"{x2:.1f}", "y2": f"{y2:.1f}"}
-    return tag("line", **at, stroke="currentColor", stroke_opacity=0.13)
+def _rule(**ends: object) -> Markup:
+    return tag("line", **ends, stroke="currentColor", stroke_opacity=0.13)

@@ -1,25 +1,23 @@
-"""The report of one run: ``report.html``, and the figures as files."""
+"""The page of one run, ``report.html``, and its figures as files."""
 
 from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from ..io.atomic import replace_files
+from ..io.text import counted
 from ..runs.folder import Run, damage_named, read_run
 from ..runs.settings import flat
 from ..runs.trials import trial_title
-from .confusion import MOST_CLASSES, by_class, confusion, counts
+from . import molecules
 from .curves import learning_curves
-from .markup import Markup, join, tag
-from .molecules import figures_part, molecule_classes, molecule_figures, plots_note, read_molecules, worst_part
-from .page import cards, facts, figures, section, table, write_page
+from .formatting import duration, figure, metric_name, number, spread
+from .page import Table, write_files, write_page
 from .plot import COLOURS, Figure
-from .roc import roc
-from .scatter import scatters
-from .texts import duration, figure, metric_name, number, several, spread
+from .predictions import MOST_CLASSES, class_table, counts, run_figures
 
 NAME = "report.html"
 
@@ -32,83 +30,77 @@ def write_report(run: str | PathLike[str] | Run, path: str | PathLike[str] | Non
     """
     folder = run.folder if isinstance(run, Run) else Path(run)
     with damage_named(f"a file of the run {folder}"):
-        return _write_report(run if isinstance(run, Run) else read_run(folder), folder / NAME if path is None else Path(path))
+        run = run if isinstance(run, Run) else read_run(folder)
+        return write_page(folder / NAME if path is None else Path(path), "run.html", **_values(run))
 
 
-def _write_report(run: Run, path: Path) -> Path:
-    """The page."""
-    title = f"{run.task} · {run.model}"
-    found = read_molecules(run)
-    beside = class_table(run) if found is None else join(plots_note(found), molecule_classes(run, found))
-    write_page(
-        path,
-        title,
-        tag("h1", title),
-        result_part(run),
-        None if found is None else section("All metrics, against baselines", figures_part(found)),
-        section("Learning curves", figures(learning_curves([run], [run.model]))),
-        section("Predictions on the test part", figures(prediction_figures(run)), beside),
-        None if found is None else section("Test molecules furthest off", worst_part(found)),
-        section("Every trial", trial_table(run), target_table(run)),
-        section("Time and machine", machine_part(run)),
-        section("Settings", facts(flat(run.settings))),
-        _about(run),
-    )
-    return path
+def _values(run: Run) -> dict[str, Any]:
+    """What the template shows."""
+    found = molecules.read(run)
+    classes, open_classes = _classes(run, found)
+    result = run.result or {}
+    return {
+        "title": f"{run.task} · {run.model}",
+        "unfinished": _progress(run) if run.result is None else None,
+        "results": None if run.result is None else _results(run),
+        "notes": result.get("notes"),
+        "molecules": None if found is None else molecules.part(found),
+        "curves": learning_curves([run], [run.model]),
+        "predictions": prediction_figures(run),
+        "classes": classes,
+        "open_classes": open_classes,
+        "trials": trial_table(run),
+        "targets": _target_table(run),
+        "place": time_and_machine(run),
+        "settings": flat(run.settings),
+    }
 
 
 def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> list[Path]:
     """Writes each figure of a run as an SVG file, and gives their paths."""
-    folder = Path(folder)
     with damage_named(f"a file of the run {run_folder}"):
         run = read_run(run_folder)
         found = [*learning_curves([run], [run.model]), *prediction_figures(run)]
-    texts = {folder / f"{f.name}.svg": f.svg(alone=True) + "\n" for f in found}
-    folder.mkdir(parents=True, exist_ok=True)
-    replace_files(texts)
+    texts = {Path(folder) / f"{f.name}.svg": f.svg(standalone=True) + "\n" for f in found}
+    write_files(texts)
     return list(texts)
 
 
 def prediction_figures(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
-    """What the run's kind of task is best seen by; of a table of molecules, for the ensemble."""
-    found = read_molecules(run)
-    if found is not None and found.tests is not None:
-        return molecule_figures(run, found, colour)
-    if run.kind == "regression":
-        return scatters(run, colour)
-    return [*(roc(run, colour) if run.metric == "rocauc" else []), *confusion(run, colour)]
+    """Of the ensemble if the run is on a table of molecules, else of its trials."""
+    found = molecules.read(run)
+    return run_figures(run, colour) if found is None or found.tests is None else molecules.plots(found, colour)
 
 
-def result_part(run: Run) -> Markup:
-    """The figure; of an unfinished run, that there is none yet and how far it is."""
-    if run.result is None:
-        return tag("div", tag("strong", "This run is not finished: there is no result yet."), " ", _progress(run), class_="note")
-    result, metric = run.result, run.metric
-    count = len(result["trials"])
+def _classes(run: Run, found: molecules.MoleculeRun | None) -> tuple[Table | None, bool]:
+    """Recall and precision by class, and whether they are unfolded, as where no confusion matrix shows them."""
+    if found is not None:
+        return molecules.class_table(found), True
+    if run.kind == "regression" or not run.tests:
+        return None, False
+    matrix = counts(run.tests.values(), run.kind == "multiclass")
+    return class_table(matrix), len(matrix) > MOST_CLASSES
+
+
+def _results(run: Run) -> list[tuple[str, str]]:
+    result, name, count = run.result, metric_name(run.metric), len(run.result["trials"])
     of = f"mean ± standard deviation of {count} trials" if count > 1 else "one trial"
-    name = metric_name(metric)
-    return join(
-        cards(
-            [
-                (spread(metric, **result["test"], count=count), f"test {name} at the best validation epoch, {of}"),
-                (spread(metric, **result["val"], count=count), f"validation {name} at that epoch"),
-                (duration(run.seconds), f"of training on {result.get('device', 'an unknown device')}{_together(run)}"),
-            ]
-        ),
-        tag("p", result["notes"], class_="soft") if result.get("notes") else None,
-    )
+    return [
+        (spread(run.metric, **result["test"], count=count), f"test {name} at the best validation epoch, {of}"),
+        (spread(run.metric, **result["val"], count=count), f"validation {name} at that epoch"),
+        (duration(run.seconds), f"of training on {result.get('device', 'an unknown device')}{_together(run)}"),
+    ]
 
 
 def _together(run: Run) -> str:
-    """That the time is not this run's alone, if it is not."""
     return f", {run.together} targets together" if run.together > 1 else ""
 
 
-def trial_table(run: Run) -> Markup | None:
+def trial_table(run: Run) -> Table | None:
     """Each trial's figures; of an unfinished run what its log says."""
     if run.result is None:
         rows = [(c.name, _whole(c.epoch[-1]), _last(c.loss), _last(c.val), _whole(c.best_epoch)) for c in run.curves]
-        return table(("trial", "epochs done", "training loss", "validation", "best epoch"), rows) if rows else None
+        return Table(("trial", "epochs done", "training loss", "validation", "best epoch"), rows) if rows else None
     metric, trials = run.metric, run.result["trials"]
     rows = [
         (
@@ -124,59 +116,36 @@ def trial_table(run: Run) -> Markup | None:
     if len(trials) > 1:
         val, test = (spread(metric, **run.result[part], count=len(trials)) for part in ("val", "test"))
         last = ("mean ± std", "", val, test, "", "")
-    return table(("trial", "best epoch", "validation", "test", "validation loss", "test loss"), rows, last=last)
+    return Table(("trial", "best epoch", "validation", "test", "validation loss", "test loss"), rows, last=last)
 
 
-def target_table(run: Run) -> Markup | None:
+def _target_table(run: Run) -> Table | None:
     """The test figure of each target, over all trials."""
-    trials = [trial["test_by_target"] for trial in (run.result or {}).get("trials", []) if "test_by_target" in trial]
-    if not trials:
+    values = np.array([t["test_by_target"] for t in (run.result or {}).get("trials", []) if "test_by_target" in t])
+    if not len(values):
         return None
-    values = np.array(trials)
-    stds = values.std(axis=0, ddof=1) if len(trials) > 1 else np.zeros(values.shape[1])
+    stds = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros(values.shape[1])
     pairs = zip(values.mean(axis=0).tolist(), stds.tolist(), strict=True)
-    rows = [(f"target {k}", spread(run.metric, mean, std, len(trials))) for k, (mean, std) in enumerate(pairs)]
-    return join(tag("p", "By target:"), table(("target", "test"), rows))
+    return Table(("target", "test"), [(f"target {k}", spread(run.metric, *pair, len(values))) for k, pair in enumerate(pairs)])
 
 
-def class_table(run: Run) -> Markup | None:
-    """Recall and precision by class, where these are told apart."""
-    if run.kind == "regression" or not run.tests:
-        return None
-    made = table(("class", "graphs", "found", "recall", "precision"), by_class(counts(run)))
-    matrix = run.kind == "multiclass" and len(counts(run)) > MOST_CLASSES
-    return made if matrix else tag("details", tag("summary", "By class"), made)
-
-
-def machine_part(run: Run) -> Markup:
+def time_and_machine(run: Run) -> dict[str, Any]:
     """How long it took, and where."""
-    known: dict[str, object] = {"training": duration(run.seconds) + _together(run)}
+    training: dict[str, object] = {"training": duration(run.seconds) + _together(run)}
     if run.result is not None:
-        known |= {"device": run.result.get("device"), "PyTorch": run.result.get("torch")}
+        training |= {"device": run.result.get("device"), "PyTorch": run.result.get("torch")}
     steps = run.together * sum(len(c.epoch) for c in run.curves)
     if steps and run.seconds:
-        known["for each trial and epoch"] = duration(run.seconds / steps)
-    parts = [facts(known)]
-    for k, session in enumerate(run.sessions, 1):
-        parts.append(tag("p", f"Start {k} of {len(run.sessions)}" if len(run.sessions) > 1 else "Started by", class_="soft"))
-        parts.append(facts(flat(session)))
-    return join(*parts)
+        training["for each trial and epoch"] = duration(run.seconds / steps)
+    return {"training": training, "sessions": [flat(session) for session in run.sessions]}
 
 
 def _progress(run: Run) -> str:
     if not run.curves:
         return "Its log is empty."
-    done = sum(len(c.epoch) for c in run.curves)
-    return (
-        f"So far {several(done, 'epoch')} of {several(len(run.curves), 'trial')}, of {run.epochs:,} planned for each; "
-        f"{duration(run.seconds)} of training."
-    )
-
-
-def _about(run: Run) -> Markup:
-    words = "Reported is the test figure of the epoch that was best on validation; the test part is looked at once, at the end. "
-    words += "Long curves and large scatter plots are thinned: curves keep the lowest and highest value of each stretch of epochs."
-    return tag("p", words, class_="soft", style="margin-top:2.5rem")
+    done = counted(sum(len(c.epoch) for c in run.curves), "epoch")
+    trials = counted(len(run.curves), "trial")
+    return f"So far {done} of {trials}, of {run.epochs:,} planned for each; {duration(run.seconds)} of training."
 
 
 def _whole(value: float | None) -> str:

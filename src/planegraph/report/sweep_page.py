@@ -1,6 +1,6 @@
 """A sweep as a page and as a table: ``sweep.html`` compares the runs by validation, ``sweep.csv`` has the same for other tools.
 
-Only the run that validation chooses has its test figure in either. Both can be written at any time; runs that are not finished are listed.
+Only the run that validation chooses has its test figure in either. Both can be written at any time; unfinished runs are listed.
 """
 
 from __future__ import annotations
@@ -9,22 +9,24 @@ import csv
 import io
 import os
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from urllib.parse import quote
 
+from markupsafe import Markup
+
 from ..io.atomic import replace_files
+from ..io.text import counted
 from ..runs.folder import damage_named, read_run
 from ..runs.sweeps import PLAN, SweepRun, read_sweep, short_names, value_text
-from .compare import same_settings, shared_settings
+from .compare import settings_tables
 from .curves import learning_curves
-from .markup import Markup, join, tag
-from .page import cards, figures, section, swatch, table, write_page
+from .formatting import duration, metric_name, spread
+from .page import Table, swatch, write_page
 from .plot import run_colours
 from .run_page import NAME as REPORT
-from .setting_plots import setting_plots
-from .texts import duration, metric_name, several, spread
+from .sweep_plots import setting_plots
 
 PAGE = "sweep.html"
 TABLE = "sweep.csv"
@@ -75,75 +77,47 @@ def _write_page(path: Path, runs: Sequence[SweepRun]) -> None:
     begun = [read_run(run.folder) for run in runs if (run.folder / "settings.yaml").is_file()]
     drawn = [found for found in begun if found.curves]
     task = begun[0].task if begun else runs[0].folder.parent.name
-    title = f"{task}: sweep over {', '.join(short_names(list(runs[0].values)).values())}"
+    names, states = short_names(list(runs[0].values)), Counter(run.state for run in runs)
+    head = ("run", *names.values(), "validation", "time", "")
+    colours = dict(zip([run.folder for run in drawn], run_colours(len(drawn)), strict=True))
+    rows = [_row(k, run, list(names), colours, path.parent) for k, run in enumerate(runs, start=1)]
     write_page(
         path,
-        title,
-        tag("h1", title),
-        _result(runs),
-        _missing(runs),
-        section("Runs, the best on validation first", _run_table(runs, {run.folder for run in drawn}, path.parent)),
-        section("Validation by setting", figures(setting_plots(runs))),
-        section("Learning curves", figures(learning_curves(drawn, [run.folder.name for run in drawn]))),
-        section("Settings", same_settings(shared_settings(begun)) if begun else None),
-        _about(),
+        "sweep.html",
+        title=f"{task}: sweep over {', '.join(names.values())}",
+        results=_results(runs),
+        missing=[f"{states[state]} of {counted(len(runs), 'run')} {words}" for state, words in _WITHOUT.items() if states[state]],
+        runs=Table(head, rows[:_SHOWN]),
+        further=Table(head, rows[_SHOWN:]) if len(rows) > _SHOWN else None,
+        by_setting=setting_plots(runs),
+        curves=learning_curves(drawn, [run.folder.name for run in drawn]),
+        same=settings_tables(begun, [""] * len(begun))[0] if begun else None,
     )
 
 
-def _result(runs: Sequence[SweepRun]) -> Markup | None:
-    """The chosen run."""
+def _results(runs: Sequence[SweepRun]) -> list[tuple[str, str]] | None:
+    """The figures of the chosen run; None before a run is finished."""
     best = runs[0]
     if best.result is None:
         return None
     metric, count = best.result["metric"], len(best.result["trials"])
     name = metric_name(metric)
-    time = duration(sum(run.result["seconds"] for run in runs if run.result))
+    times = [run.result["seconds"] for run in runs if run.result]
     val, test = (spread(metric, **best.result[part], count=count) for part in ("val", "test"))
-    return cards(
-        [
-            (val, f"validation {name} of the best run, {best.folder.name}"),
-            (test, f"test {name} of this run"),
-            (time, f"of training, {several(sum(run.result is not None for run in runs), 'run')}"),
-        ]
-    )
+    return [
+        (val, f"validation {name} of the best run, {best.folder.name}"),
+        (test, f"test {name} of this run"),
+        (duration(sum(times)), f"of training, {counted(len(times), 'run')}"),
+    ]
 
 
-def _missing(runs: Sequence[SweepRun]) -> Markup | None:
-    """How many runs have no figure."""
-    states = Counter(run.state for run in runs)
-    notes = [f"{states[state]} of {several(len(runs), 'run')} {words}" for state, words in _WITHOUT.items() if states[state]]
-    return tag("div", *(tag("p", note) for note in notes), class_="note") if notes else None
-
-
-def _run_table(runs: Sequence[SweepRun], drawn: Collection[Path], here: Path) -> Markup:
-    """A row for each, with the colour of its curve if it is drawn, and a link to its report if there is one."""
-    names, colours = short_names(list(runs[0].values)), iter(run_colours(len(drawn)))
-    rows: list[list[object]] = []
-    for k, run in enumerate(runs, start=1):
-        place = swatch(next(colours), k) if run.folder in drawn else str(k)
-        figure, seconds = run.state, ""
-        if run.result is not None:
-            figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["trials"]))
-            seconds = duration(run.result["seconds"])
-        values = [value_text(run.values[key]) for key in names]
-        rows.append([place, *values, figure, seconds, _link(run.folder / REPORT, here)])
-    head = ("run", *names.values(), "validation", "time", "")
-    if len(rows) <= _SHOWN:
-        return table(head, rows)
-    return join(
-        table(head, rows[:_SHOWN]), tag("details", tag("summary", f"{len(rows) - _SHOWN} more"), table(head, rows[_SHOWN:]))
-    )
-
-
-def _link(report: Path, here: Path) -> Markup | None:
-    if not report.is_file():
-        return None
-    return tag("a", "report", href=quote(Path(os.path.relpath(report, here)).as_posix()))
-
-
-def _about() -> Markup:
-    words = (
-        "The best run is chosen by validation, and only its test figure is shown: settings chosen by the test part would look better "
-        "than they are. Small differences on validation may be chance; several seeds (--seeds, --ensemble) show how large that is."
-    )
-    return tag("p", words, class_="soft", style="margin-top:2.5rem")
+def _row(k: int, run: SweepRun, keys: Sequence[str], colours: dict[Path, str], here: Path) -> list[object]:
+    """With the colour of its curve if it is drawn, and a link to its report if there is one."""
+    figure, seconds, link = run.state, "", ""
+    if run.result is not None:
+        figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["trials"]))
+        seconds = duration(run.result["seconds"])
+    if (run.folder / REPORT).is_file():
+        link = Markup('<a href="{}">report</a>').format(quote(Path(os.path.relpath(run.folder / REPORT, here)).as_posix()))
+    place = swatch(colours[run.folder], k) if run.folder in colours else k
+    return [place, *(value_text(run.values[key]) for key in keys), figure, seconds, link]

@@ -1,4 +1,4 @@
-"""Numbers and names as a reader wants them: shares in per cent, errors with four digits, times in minutes."""
+"""Numbers, times and names of metrics as text."""
 
 from __future__ import annotations
 
@@ -79,12 +79,3 @@ def duration(seconds: float) -> str:
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s"
-
-
-def several(count: int, what: str) -> str:
-    """A count with its noun.
-
-    >>> several(1, "trial"), several(2000, "epoch")
-    ('1 trial', '2,000 epochs')
-    """
-    return f"{count:,} {what}" + ("" if count == 1 else "s")

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from markupsafe import Markup
 
+from ..io.text import counted
 from ..runs.sweeps import SweepRun, short_names, value_text
 from .axes import axis_for, named, padded
-from .markup import Markup
-from .plot import Figure, Plot, run_colours
-from .texts import metric_name, percent, several
+from .formatting import metric_name, percent
+from .plot import LEFT, RIGHT, WIDTH, Figure, Plot, run_colours
 
-_WIDTH = 404  # of the frame
-_CHARACTER = 8  # with some room
-_SPREAD = 0.5  # of a column is for its dots
+_CHARACTER = 8  # width of a character, with some room
+_SPREAD = 0.5  # the part of a column that its dots take
 
 
 def setting_plots(runs: Sequence[SweepRun]) -> list[Figure]:
@@ -47,7 +47,7 @@ def _by_setting(runs: Sequence[SweepRun], key: str, title: str) -> Figure:
             if stds[k] > 0:
                 marks.append(plot.line([at, at], [means[k] - stds[k], means[k] + stds[k]], colours[k], 1.2))
             marks.append(plot.dots([at], [means[k]], colours[k], 7.0))
-    return Figure(f"by-{title}", f"validation by {title}", _caption(title, runs, plot.y.log), plot.drawn(*marks))
+    return plot.figure(f"by-{title}", f"validation by {title}", _caption(runs, plot.y.log), *marks)
 
 
 def _values(runs: Sequence[SweepRun], key: str) -> list[str]:
@@ -77,15 +77,15 @@ def _labels(values: Sequence[str]) -> list[str]:
     >>> _labels(["0.001", "0.002"]), _labels(["x" * 60, "y"])[0]
     (['0.001', '0.002'], 'xxxxxxxxxxxxxxxxxxxxxxxx…')
     """
-    room = _WIDTH // _CHARACTER // len(values)
+    room = (WIDTH - LEFT - RIGHT) // _CHARACTER // len(values)
     every = 1 if room >= 4 else -(-4 // max(room, 1))
     room *= every
     return [("" if k % every else text if len(text) <= room else text[: room - 1] + "…") for k, text in enumerate(values)]
 
 
-def _caption(title: str, runs: Sequence[SweepRun], log: bool) -> str:
+def _caption(runs: Sequence[SweepRun], log: bool) -> str:
     trials = max(len(run.result["trials"]) for run in runs)
-    parts = [f"Each dot is one of {several(len(runs), 'run')}, coloured as in the table; bars: the mean of a value"]
+    parts = [f"Each dot is one of {counted(len(runs), 'run')}, coloured as in the table; bars: the mean of a value"]
     if trials > 1:
         parts.append("lines: one standard deviation over the trials of a run")
     if log:

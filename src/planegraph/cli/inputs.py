@@ -1,0 +1,53 @@
+"""The graphs that a command reads: files, standard input, and what is wrong with them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+
+from ..errors import FormatError, NotPlanarError, PlanegraphError
+from ..graphs.formats.files import Entry, format_of, read_entries
+from .messages import StreamError, UsageError, complain
+
+
+class Problems:
+    """Reports bad graphs on stderr as ``source:line: what``, counts them, and stops at the first if strict."""
+
+    def __init__(self, strict: bool) -> None:
+        self.strict = strict
+        self.count = 0
+
+    def report(self, entry: Entry, error: PlanegraphError) -> None:
+        message = "the graph is not planar" if isinstance(error, NotPlanarError) else str(error)
+        self.count += 1
+        if self.strict:
+            raise UsageError(f"{entry.source}:{entry.line}: {message} (stopped because of --strict)")
+        sys.stdout.flush()
+        complain(f"{entry.source}:{entry.line}: {message}")
+
+
+def chunks(files: list[str], format: str | None) -> Iterator[tuple[str, list[Entry]]]:
+    """The input in chunks of entries with their format; no chunk spans two files."""
+    for name in files or ["-"]:
+        chosen = format or format_of(name)
+        try:
+            if name == "-":
+                yield from _chunks_of_stdin(chosen)
+                continue
+            with open(name, "rb") as stream:
+                for entries in read_entries(stream, name, chosen):
+                    yield chosen, entries
+        except FormatError as error:
+            raise UsageError(str(error)) from None
+        except OSError as error:
+            raise UsageError(f"cannot read {name}: {error.strerror or error}") from None
+
+
+def _chunks_of_stdin(format: str) -> Iterator[tuple[str, list[Entry]]]:
+    if sys.stdin is None:
+        raise StreamError("standard input is closed; name a file, or redirect one to it")
+    try:
+        for entries in read_entries(sys.stdin.buffer, "<stdin>", format):
+            yield format, entries
+    except OSError as error:
+        raise StreamError(f"cannot read standard input: {error.strerror or error}") from None
