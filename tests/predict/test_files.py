@@ -20,7 +20,7 @@ from planegraph import workers
 from planegraph.cli import main
 from planegraph.data import format
 from planegraph.errors import WorkerError
-from planegraph.graphs.formats.molecule_reader import MoleculeReader
+from planegraph.graphs.formats.smiles import MoleculeReader
 from planegraph.io.atomic import take_name
 from planegraph.io.checksums import read_json
 from planegraph.predict import Predictor, files, writers

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import FormatError
-from .tables import IDS, TABLES, locate, shift_of, table_of
+from ..graphs.batch import locate, shift_of
+from .tables import IDS, TABLES, table_of
 
 
 def check_offsets(arrays: Mapping[str, np.ndarray]) -> None:

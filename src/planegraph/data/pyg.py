@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import numpy as np
 
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
-from ..graphs.batch import offsets
-from .directions import Directions
-from .tables import NAMES, PackedTables, locate
+from ..graphs.batch import locate, offsets
+from ..graphs.directions import Directions
+from .tables import NAMES, PackedTables
 
 try:
     import torch

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.from_pyg import read_pyg
+from ..data.features import as_features
 from ..data.packed import PackedDataset
 from ..data.sizes import feature_sizes
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
+from ..graphs.formats.pyg import read_pyg
 from ..graphs.graph import Graph
 from .config import Features, features_of_sizes
 
@@ -52,8 +53,8 @@ def sizes_of(dataset: Any) -> DataSizes:
     graphs = _listed(dataset)
     if graphs and isinstance(graphs[0], Graph):
         return sizes_of(GraphBatch.from_graphs(graphs))
-    found = read_pyg(graphs, ("x",), ("edge_attr",))
-    return _sizes(found.nodes.get("x"), found.edges.get("edge_attr"), found.structure.node_ptr)
+    found = read_pyg(graphs, ("x",), ("edge_attr",), as_rows=as_features)
+    return _sizes(found.nodes.get("x"), found.edges.get("edge_attr"), found.batch.node_ptr)
 
 
 def _listed(dataset: Any) -> list[Any]:

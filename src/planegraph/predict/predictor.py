@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ..data.batch import Collator
 from ..data.packed import PackedDataset
-from ..data.vocabulary import ATOMS, BONDS
+from ..graphs.formats.vocabulary import ATOMS, BONDS
 from ..nn import GraphModel
 from ..runs.finished import read_run
 from ..tasks.molecules.features import Featurized

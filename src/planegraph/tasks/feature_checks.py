@@ -10,8 +10,8 @@ import numpy as np
 
 from ..data.packed import PackedDataset
 from ..data.sizes import FeatureSizes
-from ..data.tables import locate
 from ..errors import PlanegraphError
+from ..graphs.batch import locate
 
 _ADVICE = (
     "Correct the features, or the sizes that the task says; if they come from raw files, fetch these again, remove the packed file and "

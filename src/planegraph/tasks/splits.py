@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.features import to_numpy
 from ..errors import PlanegraphError
+from ..graphs.labels import to_numpy
 from . import PARTS
 
 

@@ -14,12 +14,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ...data.packed import PackedDataset
-from ...data.smiles import encode_molecules
-from ...data.vocabulary import ATOMS, BONDS, VERSION, sizes
 from ...errors import FormatError
 from ...graphs.batch import GraphBatch
 from ...graphs.formats.descriptors import descriptor_names, descriptors_of_smiles
-from ...graphs.formats.molecule_reader import MoleculeReader, Molecules
+from ...graphs.formats.smiles import MoleculeReader, Molecules
+from ...graphs.formats.vocabulary import ATOMS, BONDS, VERSION, sizes
 from ...workers import ordered_map
 from ..feature_checks import FeatureSizes
 
@@ -98,7 +97,7 @@ class Featurizer:
 
     def pack(self, found: Molecules, threads: int | None = None) -> Featurized:
         """Packs what :attr:`reader` read."""
-        batch = encode_molecules(found.batch)
+        batch = found.batch
         bonds = None if batch.num_edges else np.empty((0, len(BONDS)), np.int32)  # a batch of single atoms has no labels of bonds
         dataset = PackedDataset.from_arrays(batch, edge_attr=bonds, threads=threads, on_nonplanar="set")
         if self.scaling is not None:
