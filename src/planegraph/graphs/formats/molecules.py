@@ -98,9 +98,12 @@ class MoleculeArrays:
     """Collects molecules as flat arrays, at a call of RDKit for each atom or bond and number, and nothing else for each in Python.
 
     What few atoms have (charge, isotope, map number, stereochemistry) is asked of those that RDKit's queries find, which is cheaper.
+
+    Args:
+        explicit_hydrogens: whether ``hydrogens`` are only those that the SMILES has in brackets.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, explicit_hydrogens: bool = False) -> None:
         chem = rdkit()
         queries, self._cip = import_module("rdkit.Chem.rdqueries"), import_module("rdkit.Chem.rdCIPLabeler")
         self._described = queries.HasPropQueryAtom(_CIP)
@@ -109,7 +112,8 @@ class MoleculeArrays:
             self._marked.ExpandQuery(other, chem.CompositeQueryType.COMPOSITE_OR)
         self._double = chem.BondType.DOUBLE
         self._directed = [int(getattr(chem.BondType, name)) for name in ("DATIVE", "DATIVEL", "DATIVER", "DATIVEONE")]
-        self._of_atoms = [chem.Atom.GetAtomicNum, chem.Atom.GetTotalNumHs, chem.Atom.GetIsAromatic]
+        hydrogens = chem.Atom.GetNumExplicitHs if explicit_hydrogens else chem.Atom.GetTotalNumHs
+        self._of_atoms = [chem.Atom.GetAtomicNum, hydrogens, chem.Atom.GetIsAromatic]
         self._of_bonds = [chem.Bond.GetBeginAtomIdx, chem.Bond.GetEndAtomIdx, chem.Bond.GetBondType]
         self._atoms = [array("q") for _ in self._of_atoms]
         self._bonds = [array("q") for _ in self._of_bonds]
