@@ -24,11 +24,11 @@ from .io.atomic import replace_files
 from .io.checksums import json_text, read_json
 from .nn import BasePlanE
 from .predict.predictor import model_outputs
+from .tasks.checks import bad_weight
 from .tasks.molecules.features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
 from .tasks.molecules.task import SMALL
 from .tasks.sources import make_task
 from .tasks.task import Task
-from .tasks.weights import bad_weight
 from .train import RunSettings, train
 from .train.distributed import chosen_device
 from .train.metrics import probabilities

@@ -43,10 +43,9 @@ def sizes_of(dataset: Any) -> DataSizes:
         found = sizes_of(dataset.dataset)
         return found._replace(node_features=nodes, edge_features=edges, outputs=dataset.outputs, units=dataset.units)
     if isinstance(dataset, PackedDataset):
-        edges = dataset.edge_attr if dataset.dart_attr is None else dataset.dart_attr
         found = dataset.attrs.get("descriptors")
         width = 0 if found is None or found.ndim != 2 else found.shape[1]
-        return _sizes(dataset.x, edges, dataset.tables["node_ptr"])._replace(descriptors=width)
+        return _sizes(dataset.x, dataset.features.edges, dataset.tables["node_ptr"])._replace(descriptors=width)
     if isinstance(dataset, GraphBatch):
         edges = dataset.edge_labels if dataset.dart_labels is None else dataset.dart_labels
         return _sizes(dataset.node_labels, edges, dataset.node_ptr)

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ...data.packed import PackedDataset
+from ...data.sizes import FeatureSizes
 from ...errors import FormatError
-from ...graphs.batch import GraphBatch
+from ...graphs.batch import GraphBatch, rows_of
 from ...graphs.formats.descriptors import descriptor_names, descriptors_of_smiles
 from ...graphs.formats.smiles import MoleculeReader, Molecules
 from ...graphs.formats.vocabulary import ATOMS, BONDS, VERSION, sizes
 from ...workers import ordered_map
-from ..feature_checks import FeatureSizes
 
 NODE_FEATURES: FeatureSizes = ("categorical", sizes(ATOMS))
 EDGE_FEATURES: FeatureSizes = ("categorical", sizes(BONDS))
@@ -143,12 +143,11 @@ def descriptors(smiles: Sequence[str], workers: int = 1) -> tuple[tuple[str, ...
 
 def seen_categories(dataset: PackedDataset, ids: np.ndarray) -> dict[str, list[list[int]]]:
     """The categories that occur in these graphs, for each column of ``x`` and of the features of edges."""
-    part = dataset.subset(ids)
-    edges = part.edge_attr if part.dart_attr is None else part.dart_attr
-    arrays = {"x": (part.x, ATOMS), "edge_attr": (edges, BONDS)}
+    features, tables = dataset.features, dataset.tables
+    arrays = {"x": (features.x, tables.node_ptr, ATOMS), "edge_attr": (features.edges, tables.edge_ptr, BONDS)}
     return {
-        name: [[] if values is None else np.unique(values[..., k]).tolist() for k in range(len(columns))]
-        for name, (values, columns) in arrays.items()
+        name: [[] if values is None else np.unique(values[rows_of(ptr, ids)[0], ..., k]).tolist() for k in range(len(columns))]
+        for name, (values, ptr, columns) in arrays.items()
     }
 
 

@@ -35,7 +35,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -202,31 +202,6 @@ def read_targets(
             where = "" if column is None else f"column {column!r}, "
             raise FormatError(f"{where}row {i + 1 if numbers is None else numbers[i]}: {error}") from None
     return result
-
-
-def guess_kind(y: np.ndarray) -> Literal["regression", "binary", "multiclass"]:
-    """What kind of target these values look like; NaN is missing and does not count.
-
-    - *binary*: nothing but 0 and 1, even if only one of them occurs;
-    - *multiclass*: the integers 0 to k - 1, all of them, with 3 <= k <= 20 and on average five values or more for each;
-    - *regression*: everything else, such as -1 and 1, or classes numbered from 1.
-
-    Small counts, such as a number of rings, look like classes. It is a guess: let the user decide otherwise.
-
-    >>> guess_kind(np.array([0, 1, np.nan])), guess_kind(np.arange(30) % 3), guess_kind(np.array([0.5, 1]))
-    ('binary', 'multiclass', 'regression')
-    """
-    observed = np.asarray(y, np.float64)
-    observed = observed[~np.isnan(observed)]
-    if not len(observed):
-        raise FormatError("all targets are missing: their kind cannot be guessed. Check the column, or name the kind")
-    distinct = np.unique(observed)
-    if np.isin(distinct, (0, 1)).all():
-        return "binary"
-    k = len(distinct)
-    if 3 <= k <= 20 and len(observed) >= 5 * k and np.array_equal(distinct, np.arange(k)):
-        return "multiclass"
-    return "regression"
 
 
 # ---- lines of text ----------------------------------------------------------------------------------------------------------

@@ -20,16 +20,15 @@ import numpy as np
 
 from ...canonical.form import canonical_codes
 from ...data.packed import PackedDataset
-from ...decomposition.api import planar_mask
 from ...errors import FormatError, PlanegraphError, require
 from ...graphs.batch import GraphBatch
 from ...io.csv_text import CsvWriter
+from ..checks import bad_weight
 from ..sources import Kind, kind_of, make_task, trained_on
+from ..splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 from ..task import Split, Task
-from ..weights import bad_weight
 from .features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
 from .files import MoleculeTable, find_smiles_column, open_table, read_targets, require_column
-from .splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 
 SMALL = 3_000
 """Up to so many molecules RDKit's descriptors are read, too, unless said otherwise. There they help; on 4,200 (Lipophilicity) they harm."""
@@ -392,7 +391,7 @@ def _notes(task: Task, columns: _Columns, kept: int, skipped: int, kind: Kind, f
 
 def _shared(task: Task, molecules: GraphBatch) -> list[str]:
     """Planar molecules of a later part that an earlier one has, too: figures on them are too good."""
-    planar = np.flatnonzero(planar_mask(molecules))
+    planar = np.setdiff1d(np.arange(len(molecules)), task.dataset.nonplanar)
     codes = [b"not planar %d" % k for k in range(len(molecules))]
     for k, code in zip(planar.tolist(), canonical_codes(molecules[planar]), strict=True):
         codes[k] = code
