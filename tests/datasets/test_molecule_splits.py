@@ -140,7 +140,7 @@ def test_too_few_scaffolds():
 
 @pytest.mark.parametrize("bad", ["C1CC", ""])
 def test_a_molecule_without_scaffold_is_named(bad):
-    with pytest.raises(FormatError, match="molecule 1 has no scaffold: (RDKit refuses the SMILES|the SMILES is empty)"):
+    with pytest.raises(FormatError, match=r"molecule 1 has no scaffold: (RDKit refuses the SMILES|the SMILES is empty)"):
         scaffold_split(["CC", bad], 0)
 
 

@@ -24,6 +24,9 @@ from ...workers import ordered_map
 
 NODE_FEATURES: FeatureSizes = ("categorical", sizes(ATOMS))
 EDGE_FEATURES: FeatureSizes = ("categorical", sizes(BONDS))
+SMALL = 3_000
+"""Up to so many molecules RDKit's descriptors are read, too, unless said otherwise. There they help; on 4,200 (Lipophilicity) they harm."""
+
 _CHUNK = 64  # molecules of a worker's task: less than a second of descriptors
 
 
@@ -104,9 +107,22 @@ class Featurizer:
             dataset = dataset.with_attrs(descriptors=self.scaling(self.scaling.names, found.descriptors))
         return Featurized(dataset, batch, found.positions, found.problems)
 
-    def with_scaling(self, names: Sequence[str], values: np.ndarray) -> Featurizer:
-        """The same with descriptors scaled by those of the training molecules."""
-        return replace(self, scaling=Scaling.of(names, values))
+    def with_descriptors(
+        self, dataset: PackedDataset, smiles: Sequence[str], train: np.ndarray, wanted: bool | None = None, workers: int = 1
+    ) -> tuple[Featurizer, PackedDataset, np.ndarray | None]:
+        """The featurizer and the dataset with descriptors, scaled by those of the training molecules, and the descriptors themselves.
+
+        All stay as they are, without descriptors, if the featurizer has a scaling (and so added them before) or none are wanted.
+
+        Args:
+            wanted: whether there are descriptors; None: for up to :data:`SMALL` molecules.
+            workers: processes that compute them.
+        """
+        if self.scaling is not None or not (len(smiles) <= SMALL if wanted is None else wanted):
+            return self, dataset, None
+        names, values = descriptors(smiles, workers)
+        scaling = Scaling.of(names, values[train])
+        return replace(self, scaling=scaling), dataset.with_attrs(descriptors=scaling(names, values)), values
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON.
