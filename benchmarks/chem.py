@@ -13,7 +13,8 @@ Regression is scored by the test RMSE in the file's units, classification by the
   ``planegraph-1`` and ``planegraph-5``: the same with ``--ensemble 1`` and ``--ensemble 5``.
 - ``chemprop``: a directed message passing network, by its own command line and with its defaults: 50 epochs, the weights of the epoch with
   the lowest validation loss. The seed goes to ``--pytorch-seed`` and ``--data-seed``.
-- ``chemprop-matched``: the same with as many epochs as take the CPU time that planegraph took on the set, by the runs in the file.
+- ``chemprop-matched``: the same with as many epochs as take the CPU time that planegraph took on the set, by the runs in the file on
+  the same processor.
 - ``chemprop-rdkit``: chemprop with ``--molecule-featurizers rdkit_2d``. Chemprop standardises these and reads a missing one as 0.
 - ``lightgbm``: RDKit's descriptors and 500 trees of LightGBM at rate 0.05, otherwise with its defaults. (Stopping by the validation part is
   worse on these sets: FreeSolv 1.61 instead of 1.38, ESOL .79 instead of .76.) It draws nothing at random: seeds agree.
@@ -204,11 +205,13 @@ def chemprop(job: Job, *options: str) -> np.ndarray:
 
 
 def matched_chemprop(job: Job) -> np.ndarray:
-    """Chemprop with as many epochs as take the CPU time of planegraph."""
-    of_set = [row for row in job.rows if row["set"] == job.data.name]
-    ours, theirs = (on_cpu(row for row in of_set if row["tool"] == tool) for tool in ("planegraph", "chemprop"))
+    """Chemprop with as many epochs as take the CPU time of planegraph, both measured on a processor as this one."""
+    here = [row for row in job.rows if row["set"] == job.data.name and row["processor"] == processor()]
+    ours, theirs = (on_cpu(row for row in here if row["tool"] == tool) for tool in ("planegraph", "chemprop"))
     if not ours or not theirs:
-        raise ValueError(f"chemprop-matched needs runs of planegraph and chemprop on {job.data.name} and on a CPU in the file")
+        raise ValueError(
+            f"chemprop-matched needs runs of planegraph and chemprop on {job.data.name} on a CPU such as this ({processor()})"
+        )
     return chemprop(job, "--epochs", str(max(1, round(CHEMPROP_EPOCHS * np.mean(ours) / np.mean(theirs)))))
 
 
