@@ -18,9 +18,9 @@ pytest.importorskip("rdkit")
 
 from planegraph import workers
 from planegraph.cli import main
-from planegraph.data import format
 from planegraph.errors import WorkerError
 from planegraph.graphs.formats.smiles import MoleculeReader
+from planegraph.io import atomic
 from planegraph.io.atomic import take_name
 from planegraph.io.checksums import read_json
 from planegraph.predict import Predictor, files, writers
@@ -167,7 +167,7 @@ def test_a_run_is_complete_only_with_its_predictions(run, tmp_path, monkeypatch)
             raise OSError(errno.ENOSPC, "No space left on device")
         take_name(file, path)
 
-    monkeypatch.setattr(format, "take_name", full)
+    monkeypatch.setattr(atomic, "take_name", full)
     settings = molecule_settings(found, {}, 2, QUICK)
     with pytest.raises(OSError, match="No space left"):
         train_molecules(found, settings, tmp_path / "run", device="cpu", baselines=False)

@@ -155,7 +155,8 @@ def find_smiles_column(table: MoleculeTable, named: str | None = None) -> str:
         raise FormatError(f"{table.path} has a header and no rows")
     samples = _samples(table)
     readable: dict[str, int] = {}
-    for name in sorted(table.columns, key=lambda name: (_rank(name), -_mean_length(samples[name]))):
+    length = {name: sum(map(len, texts)) / max(1, len(texts)) for name, texts in samples.items()}
+    for name in sorted(table.columns, key=lambda name: (_rank(name), -length[name])):
         readable[name] = _count_molecules(samples[name])
         usual = _rank(name) < len(SMILES_NAMES)
         labels = all(len(text) <= _LABEL for text in samples[name])
@@ -220,11 +221,12 @@ class _Lines:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def read(self) -> str:
-        """The next line with its end, or ``''`` at the end of the file."""
+    def read(self, filled: bool = False) -> str:
+        """The next line, or the next that is not blank if it must be ``filled``, with its end; ``''`` at the end of the file."""
         self.line += 1
         try:
-            text = self._file.readline(_LONGEST + 1)
+            while (text := self._file.readline(_LONGEST + 1)) and filled and not text.strip("\r\n"):
+                self.line += 1
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise self.error(f"the file is damaged or not gzip ({error}). Copy it again") from None
         except OSError as error:  # which has no name, since it is the disk that fails
@@ -236,13 +238,6 @@ class _Lines:
         if not text.isascii():
             self._check_utf8(text)
         return text
-
-    def read_filled(self) -> str:
-        """The next line that is not blank, with its end, or ``''`` at the end of the file."""
-        while line := self.read():
-            if line.strip("\r\n"):
-                return line
-        return ""
 
     def error(self, message: str, line: int | None = None) -> FormatError:
         where = f"row {self.row}" if self.row else "header"
@@ -269,7 +264,7 @@ class _DelimitedTable(MoleculeTable):
         return [name.strip() for name in header]
 
     def _header(self, lines: _Lines) -> list[str]:
-        line = lines.read_filled()
+        line = lines.read(filled=True)
         if not line:
             raise FormatError(f"{self.path} is empty: expected a header with the names of the columns")
         others = [mark for mark in "\t;" if mark in line]
@@ -281,7 +276,7 @@ class _DelimitedTable(MoleculeTable):
         with _Lines(self.path) as lines:
             self._header(lines)
             lines.row += 1
-            while line := lines.read_filled():
+            while line := lines.read(filled=True):
                 start = lines.line
                 cells = _split(lines, line, self._delimiter)
                 if len(cells) != wanted:
@@ -561,10 +556,6 @@ def _is_molecule(text: str) -> bool:
 
 def _rank(name: str) -> int:
     return SMILES_NAMES.index(name.lower()) if name.lower() in SMILES_NAMES else len(SMILES_NAMES)
-
-
-def _mean_length(texts: list[str]) -> float:
-    return sum(map(len, texts)) / max(1, len(texts))
 
 
 def _number(text: str, what: str) -> float:
