@@ -14,7 +14,7 @@ from rdkit.Chem import Descriptors
 
 from planegraph.errors import FormatError
 from planegraph.graphs.formats.descriptors import descriptor_names, descriptors_of_smiles
-from planegraph.graphs.formats.molecule_reader import MoleculeReader
+from planegraph.graphs.formats.smiles import MoleculeReader
 
 ODD = [
     *("C", "[H][H]", "[Na+].[Cl-]", "*", "[Fe]", "N->[Fe]1<-NCCN->1", "[13CH4]", "[2H]O[2H]", "C" * 60, "[U]", "[C]", "[CH3]"),

@@ -102,12 +102,12 @@ def test_bad_networkx(G, attrs, message):
         pg.Graph.from_networkx(G, **attrs)
 
 
-def test_pyg_in_one_or_both_directions():
-    once = SimpleNamespace(edge_index=np.array([[0, 2], [1, 1]]), x=np.array([[1.0], [2.0], [3.0]]), edge_attr=np.array([5, 6]))
-    both = SimpleNamespace(edge_index=np.array([[0, 2, 1, 1], [1, 1, 0, 2]]), x=once.x, edge_attr=np.array([5, 6, 5, 6]))
-    darts = SimpleNamespace(edge_index=both.edge_index, x=once.x, edge_attr=np.array([5, 6, 5, 7]))
+def test_pyg_in_both_directions():
+    x = np.array([[1.0], [2.0], [3.0]])
+    both = SimpleNamespace(edge_index=np.array([[0, 2, 1, 1], [1, 1, 0, 2]]), x=x, edge_attr=np.array([5, 6, 5, 6]))
+    darts = SimpleNamespace(edge_index=both.edge_index, x=x, edge_attr=np.array([5, 6, 5, 7]))
     g = pg.Graph.from_pyg(both)
-    assert g == pg.Graph.from_pyg(once)
+    assert g == pg.Graph(3, [(0, 1), (2, 1)], node_labels=x, edge_labels=[5, 6])
     assert g.dart_labels is None
     assert pg.Graph.from_pyg(darts).dart_labels.tolist() == [[[5], [5]], [[6], [7]]]
     assert pg.Graph.from_pyg(darts, edge_attr=None).edge_labels is None
@@ -119,15 +119,20 @@ def test_pyg_in_one_or_both_directions():
     [
         (SimpleNamespace(x=[1]), "edge_index is missing"),
         (SimpleNamespace(edge_index=[[0, 1], [1, 2], [2, 0]]), "shape"),
-        (SimpleNamespace(edge_index=[[0, 1, 1], [1, 0, 2]]), "both directions"),
-        (SimpleNamespace(edge_index=[[0, 0], [1, 1]]), "same direction"),
+        (SimpleNamespace(edge_index=[[0], [1]]), "num_nodes is missing"),
+        (
+            SimpleNamespace(edge_index=[[0], [1]], num_nodes=2),
+            r"^edge_index\[:, 0\] = \(0, 1\) has no \(1, 0\); give both directions",
+        ),
+        (SimpleNamespace(edge_index=[[0, 1, 1], [1, 0, 2]], num_nodes=3), "both directions"),
+        (SimpleNamespace(edge_index=[[0, 0], [1, 1]], num_nodes=2), "is there twice, at 0 and 1"),
         (SimpleNamespace(edge_index=[[0], [5]], num_nodes=2), "does not exist"),
-        (SimpleNamespace(edge_index=[[0], [1]], edge_attr=[1, 2]), "edge_attr"),
-        (SimpleNamespace(edge_index=[[0], [1]], edge_attr=5), r"edge_attr must be an array; found a single int"),
-        (SimpleNamespace(edge_index=[[0], [1]], x=np.float64(1)), r"x must be an array; found a single float64"),
-        (SimpleNamespace(edge_index=3), r"edge_index must be an array"),
-        (SimpleNamespace(edge_index=[[0], [1]], x=[[1], [1, 2]]), r"x must be a rectangular array"),
-        (SimpleNamespace(edge_index=[[0], [1]], x=np.ma.array([1, 2], mask=[0, 1])), r"x must not be a masked array"),
+        (SimpleNamespace(edge_index=[[0, 1], [1, 0]], num_nodes=2, edge_attr=[1]), "edge_attr must have one row per column"),
+        (SimpleNamespace(edge_index=[[0, 1], [1, 0]], num_nodes=2, edge_attr=5), r"edge_attr must have one row.*found shape \(\)"),
+        (SimpleNamespace(edge_index=[[0, 1], [1, 0]], num_nodes=2, x=np.float64(1)), r"x must have one row.*found shape \(\)"),
+        (SimpleNamespace(edge_index=3), r"edge_index must be integers of shape \(2, E\); found shape \(\)"),
+        (SimpleNamespace(edge_index=[[0, 1], [1, 0]], x=[[1], [1, 2]]), r"x must be a rectangular array"),
+        (SimpleNamespace(edge_index=[[0, 1], [1, 0]], x=np.ma.array([1, 2], mask=[0, 1])), r"x must not be a masked array"),
         (SimpleNamespace(edge_index=[[0], [1]], num_nodes="two"), r"num_nodes must be an integer; found 'two'"),
         (SimpleNamespace(edge_index=[[0], [1]], num_nodes=2.5), r"num_nodes must be an integer"),
     ],

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import torch
 
 from .data.packed import PackedDataset
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
@@ -23,15 +22,13 @@ from .graphs.graph import Graph
 from .io.atomic import replace_files
 from .io.checksums import json_text, read_json
 from .nn import BasePlanE
-from .predict.predictor import model_outputs
-from .tasks.molecules.features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
-from .tasks.molecules.task import SMALL
+from .predict.predictor import each_prediction
+from .tasks.checks import bad_weight
+from .tasks.molecules.features import EDGE_FEATURES, NODE_FEATURES, Featurizer, seen_categories
 from .tasks.sources import Kind, make_task
 from .tasks.task import Task
-from .tasks.weights import bad_weight
 from .train import RunSettings, train
 from .train.environment import resolve_device
-from .train.metrics import probabilities
 from .train.tasks import epochs_for, graph_scale
 
 try:
@@ -94,13 +91,16 @@ class PlanEEstimator(BaseEstimator):
         graphs = data.graphs
         if len(graphs) < 4:
             raise ValueError(f"there must be 4 graphs at least, of which some choose the epoch; found n_samples={len(graphs)}")
-        self.kind_, self.featurizer_ = _kind_of(graphs), None
+        self.kind_ = _kind_of(graphs)
+        smiles = self.kind_ == "smiles"
+        self.featurizer_ = Featurizer(self.stereo) if smiles else None
         seed = _seed(self.random_state)
         train_ids, val = self._parts(len(graphs), seed)
-        dataset = self._first_packing(graphs, train_ids)
+        dataset = self._pack(graphs)
+        if smiles:
+            self.featurizer_, dataset, _ = self.featurizer_.with_descriptors(dataset, graphs, train_ids, self.descriptors)
         if data.weights is not None:
             dataset = dataset.with_attrs(sample_weight=data.weights)
-        smiles = self.kind_ == "smiles"
         task = make_task(
             "estimator",
             dataset,
@@ -114,19 +114,6 @@ class PlanEEstimator(BaseEstimator):
         self.models_ = self._trained(task, len(train_ids), seed)
         self.task_kind_ = kind
         return self
-
-    def _first_packing(self, graphs: list[Any], train: np.ndarray) -> PackedDataset:
-        """Packs the training graphs, and learns how those of predictions are packed."""
-        if self.kind_ != "smiles":
-            return self._pack(graphs)
-        self.featurizer_ = Featurizer(self.stereo)
-        wanted = len(graphs) <= SMALL if self.descriptors is None else self.descriptors
-        dataset = self._pack(graphs)
-        if not wanted:
-            return dataset
-        names, values = descriptors(graphs)
-        self.featurizer_ = self.featurizer_.with_scaling(names, values[train])
-        return dataset.with_attrs(descriptors=self.featurizer_.scaling(names, values))
 
     def _pack(self, graphs: list[Any]) -> PackedDataset:
         kind = _kind_of(graphs) if graphs else self.kind_
@@ -179,8 +166,7 @@ class PlanEEstimator(BaseEstimator):
         check_is_fitted(self, "models_")
         graphs, device = _as_list(X), resolve_device(self.device)
         dataset = self._pack(graphs)
-        each = torch.stack([model_outputs(model.to(device), dataset, device) for model in self.models_]).double()
-        return probabilities(self.task_kind_, each).mean(0).numpy()
+        return each_prediction(self.task_kind_, [model.to(device) for model in self.models_], dataset, device).mean(0).numpy()
 
     # ---- files ----------------------------------------------------------------------------------------------------------------------
 

@@ -6,14 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from .data.features import labelled
+from .data.features import as_features, labelled
 from .data.fingerprint import fingerprint
-from .data.from_pyg import PygGraphs, as_names, read_pyg
 from .data.packed import OnNonplanar
 from .data.pyg import PlanarData, as_planar_data
 from .data.tables import PackedTables
 from .decomposition.api import planar_mask
 from .errors import InvalidGraphError, MissingDependencyError, NotPlanarError
+from .graphs.formats.pyg import PygGraphs, as_names, read_pyg
 
 try:
     from torch_geometric.data import Batch, Data
@@ -65,7 +65,7 @@ class Planar(BaseTransform):
         _expect_data(data, "Planar")
         call = sum(self.counts.values())
         try:
-            graph = read_pyg([data], self.node_attrs, self.edge_attrs)
+            graph = read_pyg([data], self.node_attrs, self.edge_attrs, as_rows=as_features)
             tables = self._decompose(graph)
         except InvalidGraphError as error:
             raise InvalidGraphError(_renamed(error, call), call) from None
@@ -77,7 +77,7 @@ class Planar(BaseTransform):
         return as_planar_data(data, tables, graph.directions, kind == "planar", labels)
 
     def _decompose(self, graph: PygGraphs) -> PackedTables | None:
-        batch = labelled(graph.structure, graph.nodes, graph.edges)
+        batch = labelled(graph.batch, graph.nodes, graph.edges)
         if self.on_nonplanar == "skip" and not planar_mask(batch)[0]:
             return None
         return PackedTables.of(batch, 1, "set" if self.on_nonplanar == "set" else "raise")
@@ -94,7 +94,7 @@ def is_planar(data: Data) -> bool:
     True
     """
     _expect_data(data, "is_planar")
-    return bool(planar_mask(labelled(read_pyg([data], (), ()).structure, {}, {}))[0])
+    return bool(planar_mask(read_pyg([data]).batch)[0])
 
 
 def _expect_data(data: Any, what: str) -> None:

@@ -189,7 +189,7 @@ def test_from_pyg_is_from_pyg_of_each(by_dart: bool, floats: bool) -> None:
         alone = PackedDataset.from_graphs([pg.Graph.from_pyg(d)])
         part = ds.subset([i])
         for name in NAMES:
-            if name not in ("edges", "walk_edge"):  # convert.py orders edges by their first column too, but let us not rely on it
+            if name not in ("edges", "walk_edge"):
                 assert np.array_equal(part.tables[name], alone.tables[name]), (i, name)
         assert np.array_equal(np.empty((0, 2)) if part.x is None else part.x, d.x.numpy())
         check_edges(part, d)
@@ -264,7 +264,7 @@ def bad(**changes) -> list:
         ({"edge_index": torch.ones(2, 4)}, "graph 1: edge_index must be integers"),
         ({"edge_index": torch.ones(4, 2, dtype=torch.long)}, r"graph 1: edge_index must be integers of shape \(2, E\)"),
         ({"edge_index": None}, "graph 1: edge_index is missing"),
-        ({"num_nodes": None}, "graph 1: num_nodes is missing"),
+        ({"num_nodes": None, "x": None}, "graph 1: num_nodes is missing"),
         ({"num_nodes": -1}, "graph 1: the number of nodes"),
         ({"y": torch.ones(2)}, r"graph 1: y is float32 of shape \(2,\)"),
         ({"y": None}, "graph 1: y is missing"),

@@ -10,12 +10,10 @@ import pytest
 import planegraph as pg
 from planegraph import datasets
 from planegraph.data import PackedDataset
-from planegraph.datasets.files import MissingDataError
-from planegraph.datasets.packing import concatenate, pack
-from planegraph.datasets.places import data_root as chosen_root
-from planegraph.datasets.places import packed_folder
+from planegraph.datasets.files import MissingDataError, packed_folder
+from planegraph.datasets.files import data_root as chosen_root
+from planegraph.datasets.packing import concatenate, is_summary, pack, summarise
 from planegraph.datasets.raw import check_counts, from_columns
-from planegraph.datasets.summary import is_summary, summarise
 from planegraph.errors import FormatError, InvalidGraphError, PlanegraphError
 from planegraph.tasks import Task
 from planegraph.tasks.splits import contiguous_folds

@@ -33,7 +33,7 @@ def test_against_networkx():
 
 def test_molecules_with_one_scaffold_have_one_framework():
     pytest.importorskip("rdkit")
-    from planegraph.tasks.molecules.splits import scaffolds
+    from planegraph.tasks.splits import scaffolds
 
     smiles = [
         "Cc1ccccc1",

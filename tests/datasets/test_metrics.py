@@ -15,7 +15,7 @@ from sklearn.calibration import calibration_curve
 
 from planegraph.errors import PlanegraphError
 from planegraph.tasks import metrics
-from planegraph.tasks.measures import KINDS
+from planegraph.tasks.checks import KINDS
 from planegraph.tasks.metrics import METRICS, error_of, figures, interval_quantile, mean_figure, metrics_of
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e3, 1e3).map(lambda x: round(x, 3)))

@@ -21,7 +21,8 @@ from rdkit import Chem
 
 from planegraph.errors import FormatError, MissingDependencyError
 from planegraph.tasks.molecules import files as molecule_files
-from planegraph.tasks.molecules.files import MoleculeTable, find_smiles_column, guess_kind, open_table, read_targets
+from planegraph.tasks.molecules.files import MoleculeTable, find_smiles_column, open_table, read_targets
+from planegraph.tasks.sources import guess_kind
 
 TABLE = {
     "smiles": ["CCO", "c1ccccc1", "C[C@H](N)C(=O)O", "CC(=O)Oc1ccccc1C(=O)O", "[Cl-].[Na+]"],

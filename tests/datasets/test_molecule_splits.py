@@ -14,9 +14,9 @@ from rdkit.Chem.Scaffolds.MurckoScaffold import GetScaffoldForMol
 
 from planegraph.errors import FormatError, PlanegraphError
 from planegraph.tasks import PARTS
-from planegraph.tasks.molecules import splits as molecule_splits
+from planegraph.tasks import splits as molecule_splits
 from planegraph.tasks.molecules.files import open_table
-from planegraph.tasks.molecules.splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
+from planegraph.tasks.splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -140,7 +140,7 @@ def test_too_few_scaffolds():
 
 @pytest.mark.parametrize("bad", ["C1CC", ""])
 def test_a_molecule_without_scaffold_is_named(bad):
-    with pytest.raises(FormatError, match=f"molecule 1 has no scaffold: RDKit refuses the SMILES '{bad}'"):
+    with pytest.raises(FormatError, match=r"molecule 1 has no scaffold: (RDKit refuses the SMILES|the SMILES is empty)"):
         scaffold_split(["CC", bad], 0)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from planegraph.datasets import QM9
-from planegraph.datasets.qm9_film import read_film
+from planegraph.datasets.qm9 import read_film
 from planegraph.errors import FormatError
 
 

@@ -14,7 +14,7 @@ from planegraph.data import PackedDataset
 from planegraph.errors import PlanegraphError
 from planegraph.tasks import Task
 from planegraph.tasks import task as task_module
-from planegraph.tasks.measures import KINDS as KINDS_OF_TASKS
+from planegraph.tasks.checks import KINDS as KINDS_OF_TASKS
 
 RINGS = PackedDataset.from_graphs([pg.families.cycle(n) for n in (3, 4, 5)])
 

@@ -11,6 +11,7 @@ import pytest
 pytest.importorskip("rdkit")
 
 import planegraph as pg
+from planegraph import workers
 from planegraph.datasets import ZincFull, zinc_molecules
 from planegraph.datasets.raw import read_npz
 from planegraph.datasets.zinc_molecules import ATOM_TYPES, read_molecules
@@ -53,6 +54,7 @@ def test_processes_give_the_same(monkeypatch):
     smiles = ["CCO", "c1ccccc1", "C[C@H](O)F", "CC#N", "O"]
     alone = read_molecules(smiles, processes=1)
     monkeypatch.setattr(zinc_molecules, "_CHUNK", 2)
+    monkeypatch.setattr(workers, "_PATIENCE", 0)
     spread = read_molecules(smiles, processes=2)
     for name in alone:
         np.testing.assert_array_equal(alone[name], spread[name], strict=True)

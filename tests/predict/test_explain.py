@@ -82,7 +82,7 @@ def test_an_atom_is_masked_as_one_of_which_nothing_is_known(predictor):
     """The masked molecule, spelled out: a dummy atom, and bonds of a type and stereochemistry that are no category."""
     from planegraph.data.batch import Collator
     from planegraph.data.packed import PackedDataset
-    from planegraph.data.smiles import read_smiles
+    from planegraph.graphs.formats.smiles import read_smiles
 
     whole = read_smiles(["CCO"])
     x, edge_attr = whole.node_labels.copy(), whole.edge_labels.copy()

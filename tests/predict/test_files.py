@@ -19,7 +19,7 @@ pytest.importorskip("rdkit")
 from planegraph import workers
 from planegraph.cli import main
 from planegraph.errors import WorkerError
-from planegraph.graphs.formats.molecule_reader import MoleculeReader
+from planegraph.graphs.formats.smiles import MoleculeReader
 from planegraph.io import atomic
 from planegraph.io.atomic import take_name
 from planegraph.io.checksums import read_json

@@ -15,8 +15,8 @@ from planegraph.runs.log import read_log
 from planegraph.runs.models import make_models
 from planegraph.runs.trials import trials_of
 from planegraph.tasks.losses import graph_losses
+from planegraph.tasks.sources import scaled_weights
 from planegraph.tasks.task import Task
-from planegraph.tasks.weights import scaled_weights
 from planegraph.train import batches, train
 from planegraph.train.step import TrainingStep
 

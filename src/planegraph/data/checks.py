@@ -13,7 +13,8 @@ import numpy as np
 
 from ..decomposition.tables import COLUMNS, Column
 from ..errors import FormatError
-from .tables import NAMES, TABLES, locate, shift_of
+from ..graphs.batch import locate, shift_of
+from .tables import NAMES, TABLES
 
 
 def check_offsets(arrays: Mapping[str, np.ndarray]) -> None:

@@ -10,14 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..errors import FormatError, InvalidGraphError
-from ..graphs.batch import GraphBatch
-from ..graphs.labels import refuse_masked, to_keys
-from .tables import locate
+from ..graphs.batch import GraphBatch, locate
+from ..graphs.labels import to_keys, to_numpy
 
 _INT32 = np.iinfo(np.int32)
 
@@ -32,6 +31,17 @@ class Features:
     dart_attr: np.ndarray | None = None
     y: np.ndarray | None = None
     attrs: Mapping[str, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, x: np.ndarray | None, edges: np.ndarray | None, y: np.ndarray | None, attrs: Mapping[str, np.ndarray]) -> Features:
+        """With those of edges as (edges, width) or, where directions differ, (edges, 2, width)."""
+        by_dart = edges is not None and edges.ndim == 3
+        return cls(x, None if by_dart else edges, edges if by_dart else None, y, attrs)
+
+    @property
+    def edges(self) -> np.ndarray | None:
+        """``edge_attr`` or ``dart_attr``, whichever there is."""
+        return self.edge_attr if self.dart_attr is None else self.dart_attr
 
     def select(self, nodes: np.ndarray, edges: np.ndarray, graphs: np.ndarray) -> Features:
         """The rows with these numbers."""
@@ -60,44 +70,21 @@ class Features:
                 raise FormatError(f"{name} must have a row for each of {graphs} graphs; found shape {values.shape}")
 
 
-class Structure(NamedTuple):
-    """Graphs without labels, as in :class:`planegraph.GraphBatch`."""
-
-    node_ptr: np.ndarray
-    edge_ptr: np.ndarray
-    edges: np.ndarray
-
-
 def _take(array: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
     return None if array is None else array[rows]
 
 
-def to_numpy(values: Any, what: str, index: int | None = None) -> np.ndarray:
-    """A tensor on any device, or anything array-like, as an array in the byte order of this machine; ``what`` names it in messages."""
-    try:
-        if hasattr(values, "detach"):
-            values = values.detach().cpu()
-            values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
-        refuse_masked(values, what)
-        array = np.asarray(values)
-        return array.astype(array.dtype.newbyteorder("="), copy=False)
-    except InvalidGraphError as error:
-        raise InvalidGraphError(str(error), index) from None
-    except (TypeError, ValueError, RuntimeError) as error:
-        raise InvalidGraphError(f"{what} must be a rectangular array of numbers; {error}", index) from None
+def as_features(values: Any, ptr: np.ndarray, name: str, sides: tuple[int, ...] = ()) -> np.ndarray | None:
+    """Features as an int32, float32 or float64 array of shape (rows, *sides, width); None if width is 0.
 
+    ``ptr`` holds the offsets of the graphs along the rows. ``sides`` is (2,) for features of darts.
 
-def as_features(values: Any, lead: tuple[int, ...], ptr: np.ndarray, name: str) -> np.ndarray | None:
-    """Features with leading shape ``lead`` as an int32, float32 or float64 array of shape ``lead + (width,)``; None if width is 0.
-
-    ``ptr`` holds the offsets of the graphs along the first axis, for messages.
-
-    >>> as_features([True, False], (2,), np.array([0, 2]), "x").tolist()
+    >>> as_features([True, False], np.array([0, 2]), "x").tolist()
     [[1], [0]]
     """
     if values is None:
         return None
-    array = to_numpy(values, name)
+    array, lead = to_numpy(values, name), (int(ptr[-1]), *sides)
     if array.shape[: len(lead)] != lead or array.ndim > len(lead) + 1:
         wanted = ", ".join(map(str, lead))
         raise InvalidGraphError(f"{name} must have shape ({wanted}) or ({wanted}, width); found shape {array.shape}")
@@ -145,25 +132,20 @@ def as_targets(values: Any, graphs: int, name: str) -> np.ndarray | None:
     return np.ascontiguousarray(array)
 
 
-def labelled(structure: Structure, nodes: Mapping[str, np.ndarray], edges: Mapping[str, np.ndarray]) -> GraphBatch:
-    """The graphs with these arrays as labels; those of edges have shape (edges, width) or (edges, 2, width)."""
+def labelled(batch: GraphBatch, nodes: Mapping[str, np.ndarray], edges: Mapping[str, np.ndarray]) -> GraphBatch:
+    """The graphs of the batch with these arrays as labels; those of edges have shape (edges, width) or (edges, 2, width)."""
     arrays = list(edges.values())
     by_dart = any(a.ndim == 3 for a in arrays)
     if by_dart:
         arrays = [np.repeat(a[:, None], 2, axis=1) if a.ndim == 2 else a for a in arrays]
     keys = _keys(arrays)
-    return GraphBatch._trusted(*structure, _keys(nodes.values()), None if by_dart else keys, keys if by_dart else None)
+    return GraphBatch._trusted(
+        batch.node_ptr, batch.edge_ptr, batch.edges, _keys(nodes.values()), None if by_dart else keys, keys if by_dart else None
+    )
 
 
 def _keys(arrays: Iterable[np.ndarray]) -> np.ndarray | None:
     """The columns of all arrays side by side as exact int64 keys, which is what the core compares; None if there are none."""
-    keys = [_key(a) for a in arrays if a.size]
-    if len(keys) < 2:
-        return keys[0] if keys else None
-    return np.concatenate(keys, axis=-1)
-
-
-def _key(array: np.ndarray) -> np.ndarray:
-    if array.dtype.kind != "f":
-        return array.astype(np.int64)
-    return to_keys(array.astype(np.float64) + 0.0)  # -0.0 becomes 0.0
+    # + 0.0: -0.0 becomes 0.0
+    keys = [to_keys(a.astype(np.float64) + 0.0) if a.dtype.kind == "f" else a.astype(np.int64) for a in arrays if a.size]
+    return np.concatenate(keys, axis=-1) if len(keys) > 1 else keys[0] if keys else None

@@ -21,8 +21,9 @@ from ..decomposition.api import planar_mask
 from ..errors import FormatError, InvalidGraphError
 from ..graphs.batch import GraphBatch, rows_of
 from ..graphs.graph import Graph, counted
+from ..graphs.labels import is_float
 from .checks import check_tables
-from .features import Features, Structure, as_features, as_targets, labelled
+from .features import Features, as_features, as_targets, labelled
 from .fingerprint import fingerprint
 from .tables import PackedTables
 
@@ -103,14 +104,14 @@ class PackedDataset:
             raise InvalidGraphError(f"expected a planegraph.GraphBatch; found {type(batch).__name__}. Other graphs: from_graphs")
         features = _features_of(batch, x, edge_attr, dart_attr, y, attrs)
         given = edge_attr is not None or dart_attr is not None
-        by_dart = features.dart_attr is not None
-        nodes = {"x": features.x, "labels": None if x is None else batch.node_labels}
-        edges = {
-            "edge_attr": features.dart_attr if by_dart else features.edge_attr,
-            "labels": (batch.edge_labels if batch.dart_labels is None else batch.dart_labels) if given else None,
-        }
-        structure = Structure(batch.node_ptr, batch.edge_ptr, batch.edges)
-        return cls._pack(structure, features, _given(nodes), _given(edges), threads, on_nonplanar)
+        labels = batch.edge_labels if batch.dart_labels is None else batch.dart_labels
+        nodes = _given(x=features.x, labels=None if x is None else batch.node_labels)
+        edges = _given(edge_attr=features.edges, labels=labels if given else None)
+        if x is None and not given and not is_float(batch.node_labels) and not is_float(labels):
+            packed = batch  # its labels are the features, number for number
+        else:
+            packed = labelled(batch, nodes, edges)
+        return cls._pack(packed, features, nodes, edges, threads, on_nonplanar)
 
     @classmethod
     def from_graphs(cls, graphs: Iterable[Graph] | GraphBatch, y: Any = None, **options: Any) -> PackedDataset:
@@ -135,7 +136,7 @@ class PackedDataset:
         >>> PackedDataset.from_smiles(["CCO", "c1ccccc1[N+](=O)[O-]"], y=[1.0, 2.0])
         PackedDataset(2 graphs, 12 nodes, 11 edges, x=int32 x 6, edge_attr=int32 x 2, y=float32 (2,); labels x, edge_attr)
         """
-        from .smiles import read_smiles
+        from ..graphs.formats.smiles import read_smiles
 
         return cls.from_arrays(read_smiles(smiles, stereo), y=y, **options)
 
@@ -165,7 +166,7 @@ class PackedDataset:
         >>> PackedDataset.from_pyg([data])
         PackedDataset(1 graph, 3 nodes, 2 edges, x=int32 x 1, y=float64 (1,); labels x)
         """
-        from .from_pyg import as_names, read_pyg
+        from ..graphs.formats.pyg import as_names, read_pyg
 
         node_attrs, edge_attrs, attrs = as_names(node_attrs), as_names(edge_attrs), as_names(attrs)
         if hasattr(graphs, "to_dict"):
@@ -173,33 +174,27 @@ class PackedDataset:
                 f"from_pyg takes a list of Data; found one {type(graphs).__name__} (batch.to_data_list() gives one)"
             )
         targets = attrs if y is None else (y, *attrs)
-        g = read_pyg(list(graphs), ("x", *node_attrs), ("edge_attr", *edge_attrs), targets)
-        edge = g.edges.get("edge_attr")
-        by_dart = edge is not None and edge.ndim == 3
-        features = Features(
-            g.nodes.get("x"),
-            None if by_dart else edge,
-            edge if by_dart else None,
-            g.graphs.pop(y, None) if y is not None else None,
-            g.graphs,
-        )
+        g = read_pyg(list(graphs), ("x", *node_attrs), ("edge_attr", *edge_attrs), targets, as_rows=as_features)
+        per_graph = {name: as_targets(values, len(g.batch), name) for name, values in g.graphs.items()}
+        target = per_graph.pop(y, None) if y is not None else None
+        features = Features.of(g.nodes.get("x"), g.edges.get("edge_attr"), target, per_graph)
         nodes = {name: g.nodes[name] for name in node_attrs if name in g.nodes}
         edges = {name: g.edges[name] for name in edge_attrs if name in g.edges}
-        return cls._pack(g.structure, features, nodes, edges, threads, on_nonplanar)
+        return cls._pack(labelled(g.batch, nodes, edges), features, nodes, edges, threads, on_nonplanar)
 
     @classmethod
     def _pack(
         cls,
-        structure: Structure,
+        batch: GraphBatch,
         features: Features,
-        node_labels: Mapping[str, np.ndarray],
-        edge_labels: Mapping[str, np.ndarray],
+        node_labels: Iterable[str],
+        edge_labels: Iterable[str],
         threads: int | None,
         on_nonplanar: OnNonplanar,
     ) -> PackedDataset:
+        """Decomposes a batch whose labels are those of these names."""
         if on_nonplanar not in ("raise", "set", "skip"):
             raise ValueError(f"on_nonplanar must be 'raise', 'set' or 'skip'; found {on_nonplanar!r}")
-        batch = labelled(structure, node_labels, edge_labels)
         skipped = None
         if on_nonplanar == "skip":
             planar = planar_mask(batch)
@@ -309,10 +304,9 @@ class PackedDataset:
         if unknown:
             raise ValueError(f"walks cannot be made anew: they broke ties by {', '.join(unknown)}, which the dataset does not hold")
         self.verify()  # what is packed anew no longer knows its file
-        edge_attr = self.edge_attr if self.dart_attr is None else self.dart_attr
-        edges = dict.fromkeys(self.edge_labels, edge_attr)
-        structure = Structure(self.tables.node_ptr, self.tables.edge_ptr, self.tables.edges.astype(np.int64))
-        return self._pack(structure, replace(self.features, x=x), {"x": x}, edges, None, "set" if len(self.nonplanar) else "raise")
+        t, nodes, edges = self.tables, {"x": x}, dict.fromkeys(self.edge_labels, self.features.edges)
+        batch = labelled(GraphBatch(t.node_ptr, t.edge_ptr, t.edges), nodes, edges)
+        return self._pack(batch, replace(self.features, x=x), nodes, edges, None, "set" if len(self.nonplanar) else "raise")
 
     def _with(self, node_labels: Sequence[str] | None = None, **features: Any) -> PackedDataset:
         labels = {"node_labels": self.node_labels if node_labels is None else node_labels, "edge_labels": self.edge_labels}
@@ -424,15 +418,15 @@ def _features_of(batch: GraphBatch, x: Any, edge_attr: Any, dart_attr: Any, y: A
         edge_attr, dart_attr = _single(batch.edge_labels), _single(batch.dart_labels)
     if x is None:
         x = _single(batch.node_labels)
-    n, m = batch.num_nodes, batch.num_edges
-    edges = as_features(edge_attr, (m,), batch.edge_ptr, "edge_attr")
-    darts = as_features(dart_attr, (m, 2), batch.edge_ptr, "dart_attr")
-    if darts is not None and np.array_equal(darts[:, 0], darts[:, 1]):
-        edges, darts = np.ascontiguousarray(darts[:, 0]), None
-    return Features(
-        as_features(x, (n,), batch.node_ptr, "x"),
+    if dart_attr is None:
+        edges = as_features(edge_attr, batch.edge_ptr, "edge_attr")
+    else:
+        edges = as_features(dart_attr, batch.edge_ptr, "dart_attr", (2,))
+        if edges is not None and np.array_equal(edges[:, 0], edges[:, 1]):
+            edges = np.ascontiguousarray(edges[:, 0])
+    return Features.of(
+        as_features(x, batch.node_ptr, "x"),
         edges,
-        darts,
         as_targets(y, len(batch), "y"),
         {name: as_targets(values, len(batch), name) for name, values in (attrs or {}).items()},
     )
@@ -443,7 +437,7 @@ def _single(labels: np.ndarray | None) -> np.ndarray | None:
     return labels if labels is None or labels.dtype.kind != "f" else labels.astype(np.float32)
 
 
-def _given(arrays: Mapping[str, np.ndarray | None]) -> dict[str, np.ndarray]:
+def _given(**arrays: np.ndarray | None) -> dict[str, np.ndarray]:
     return {name: values for name, values in arrays.items() if values is not None}
 
 

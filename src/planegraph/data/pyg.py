@@ -17,9 +17,9 @@ import numpy as np
 
 from ..decomposition.tables import COLUMNS
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
-from ..graphs.batch import offsets
-from .directions import Directions
-from .tables import TABLES, PackedTables, locate
+from ..graphs.batch import locate, offsets
+from ..graphs.directions import Directions
+from .tables import TABLES, PackedTables
 
 try:
     import torch

@@ -27,8 +27,7 @@ def dataset_sizes(dataset: PackedDataset) -> tuple[FeatureSizes, FeatureSizes]:
     >>> dataset_sizes(PackedDataset.from_graphs([pg.Graph(2, [(0, 1)], node_labels=[6, 8], edge_labels=[0.5])]))
     (('categorical', (9,)), ('continuous', 1))
     """
-    edges = dataset.edge_attr if dataset.dart_attr is None else dataset.dart_attr
-    return feature_sizes("x", dataset.x), feature_sizes("edge_attr", edges)
+    return feature_sizes("x", dataset.x), feature_sizes("edge_attr", dataset.features.edges)
 
 
 def feature_sizes(name: str, values: np.ndarray | None) -> FeatureSizes:

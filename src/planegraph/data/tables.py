@@ -79,19 +79,8 @@ class PackedTables(Tables, Mapping[str, np.ndarray]):
         return f"PackedTables({self.num_graphs} graphs, {sizes})"
 
 
-def shift_of(ptr: np.ndarray, into: np.ndarray) -> np.ndarray:
-    """For each row of the table with offsets ``ptr``: where its graph begins in the table with offsets ``into``."""
-    return np.repeat(into[:-1], np.diff(ptr))
-
-
 def add_depths(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
     """The arrays with ``spqr_depth``, ``block_depth`` and ``cut_depth``, which follow from the parents."""
     names = ("spqr_ptr", "spqr_parent", "block_ptr", "block_parent_cut", "cut_ptr", "cut_parent_block")
     spqr, block, cut = _core.depths(*(arrays[name] for name in names))
     return {**arrays, "spqr_depth": spqr, "block_depth": block, "cut_depth": cut}
-
-
-def locate(ptr: np.ndarray, row: int) -> tuple[int, int]:
-    """The graph of a row, and its position there."""
-    g = int(np.searchsorted(ptr, row, side="right")) - 1
-    return g, row - int(ptr[g])

@@ -22,11 +22,9 @@ from ..errors import FormatError, require
 from ..io.atomic import replace_files
 from ..io.checksums import read_json
 from ..tasks.task import Task
-from .files import RawFile, fetch, find, missing_message, source_digest
-from .packing import pack
-from .places import data_root, packed_folder
+from .files import RawFile, data_root, fetch, find, missing_message, packed_folder, source_digest
+from .packing import is_summary, pack, summarise
 from .raw import RawGraphs, check_counts
-from .summary import is_summary, summarise
 
 Status = Literal[
     "ready", "ready without edge features", "can be generated", "raw files found", "can be downloaded", "raw files missing"
@@ -171,7 +169,7 @@ class Dataset(ABC):
 
     @property
     def summary(self) -> dict[str, int] | None:
-        """Sizes, planarity and component statistics (see summary.py), if packed."""
+        """Sizes, planarity and component statistics (see packing.py), if packed."""
         for edges in (True, False) if self.has_edge_features else (False,):
             note = self._note(self.packed_path(edges))
             if note is not None:

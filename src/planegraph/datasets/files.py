@@ -1,4 +1,9 @@
-"""Raw files: what they are called, where they come from, whether they are the right ones.
+"""Files of datasets: where they lie, what they are called, where they come from, whether they are the right ones.
+
+Raw files lie under the data root: the ``root`` argument, else the folder that the environment variable ``PLANEGRAPH_DATA`` names, else
+``data`` in planegraph's cache folder. Packed files lie under the ``cache`` argument, else ``PLANEGRAPH_CACHE``, else ``packed`` in that
+folder: the root may be read-only, or shared by several versions of the format. The cache folder is ``planegraph`` in ``XDG_CACHE_HOME``,
+or in ``.cache`` of the user's home.
 
 A :class:`RawFile` is looked for under the data root. If it is not there it is downloaded, where a public source in a known format
 exists; a download goes to a temporary name and takes the file's name when it is complete and its checksum fits, so that a file under
@@ -23,9 +28,33 @@ from ..errors import FormatError, PlanegraphError
 from ..io.atomic import take_name, temporary_file
 from ..io.progress import Progress
 
+ROOT_VARIABLE = "PLANEGRAPH_DATA"
+CACHE_VARIABLE = "PLANEGRAPH_CACHE"
 _CHUNK = 1 << 20
 UNREADABLE = (ValueError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
 """What a damaged file raises while it is read."""
+
+
+def data_root(root: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of raw files.
+
+    >>> data_root("somewhere").name
+    'somewhere'
+    """
+    return _chosen(root, ROOT_VARIABLE, "data")
+
+
+def packed_folder(cache: str | os.PathLike[str] | None = None) -> Path:
+    """The folder of packed datasets."""
+    return _chosen(cache, CACHE_VARIABLE, "packed")
+
+
+def _chosen(given: str | os.PathLike[str] | None, variable: str, name: str) -> Path:
+    named = given if given is not None else os.environ.get(variable)
+    if named:
+        return Path(named).expanduser()
+    home = os.environ.get("XDG_CACHE_HOME")
+    return (Path(home) if home else Path.home() / ".cache") / "planegraph" / name
 
 
 class MissingDataError(PlanegraphError, FileNotFoundError):

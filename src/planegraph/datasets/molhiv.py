@@ -15,8 +15,8 @@ from ..data.packed import PackedDataset
 from ..errors import FormatError, InvalidGraphError, require
 from ..graphs.batch import GraphBatch, offsets
 from ..tasks import PARTS
-from ..tasks.molecules.splits import folds as folds_of
 from ..tasks.splits import by_number
+from ..tasks.splits import folds as folds_of
 from ..tasks.task import Task
 from .base import Dataset, require_bool, require_count
 from .files import UNREADABLE, RawFile

@@ -1,4 +1,6 @@
-"""Packing with progress: graphs are decomposed in slices, each by one parallel call of the core, and the tables are joined.
+"""Packing with progress, and what a packed dataset is made of. Linear in the tables.
+
+Graphs are decomposed in slices, each by one parallel call of the core, and the tables are joined.
 
 Ids in the tables are local to their graph, so joining is concatenation; only offsets are shifted. The result is the same as that of
 one call for all graphs, and costs one copy more.
@@ -6,7 +8,7 @@ one call for all graphs, and costs one copy more.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -18,6 +20,8 @@ from ..io.progress import Progress
 from .raw import RawGraphs
 
 _SLICE = 8192
+_TYPES = ("S", "P", "Q", "R")
+_NAMES = ("graphs", "nodes", "edges", "largest", "planar", "blocks", "cuts", *_TYPES, "spqr_height", "block_cut_height")
 
 
 def pack(
@@ -79,3 +83,32 @@ def _join_column(name: str, columns: Sequence[np.ndarray]) -> np.ndarray:
 
 def _join(arrays: Sequence[np.ndarray | None]) -> np.ndarray | None:
     return None if arrays[0] is None else np.concatenate(arrays)
+
+
+def summarise(ds: PackedDataset) -> dict[str, int]:
+    """Counts over all graphs, and the largest heights (a tree of one node has height 0).
+
+    >>> import planegraph as pg
+    >>> s = summarise(PackedDataset.from_graphs([pg.families.path(3), pg.families.wheel(4)]))
+    >>> s["blocks"], s["S"], s["R"], s["spqr_height"], s["block_cut_height"]
+    (3, 0, 1, 0, 1)
+    """
+    tables = ds.tables
+    kinds = np.bincount(tables.spqr_type, minlength=len(_TYPES))
+    return {
+        "graphs": len(ds),
+        "nodes": tables.size("node"),
+        "edges": tables.size("edge"),
+        "largest": int(np.diff(tables.node_ptr).max(initial=0)),
+        "planar": len(ds) - len(ds.nonplanar),
+        "blocks": tables.size("block"),
+        "cuts": tables.size("cut"),
+        **{name: int(kinds[i]) for i, name in enumerate(_TYPES)},
+        "spqr_height": int(tables.spqr_level.max(initial=0)),
+        "block_cut_height": int(max(tables.block_level.max(initial=0), tables.cut_level.max(initial=0))),
+    }
+
+
+def is_summary(value: object) -> bool:
+    """Whether this is a mapping as :func:`summarise` gives it, with all its numbers; there may be more."""
+    return isinstance(value, Mapping) and value.keys() >= set(_NAMES) and all(type(v) is int for v in value.values())

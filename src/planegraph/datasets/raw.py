@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..data.directions import pair_directions
 from ..errors import FormatError, InvalidGraphError
 from ..graphs.batch import GraphBatch
+from ..graphs.directions import pair_directions
 from ..tasks import PARTS
 from .files import UNREADABLE
 

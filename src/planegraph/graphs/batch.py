@@ -222,6 +222,17 @@ def rows_of(ptr: np.ndarray, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     return np.repeat(ptr[which] - new[:-1], counts) + np.arange(new[-1]), new
 
 
+def shift_of(ptr: np.ndarray, into: np.ndarray) -> np.ndarray:
+    """For each row of the table with offsets ``ptr``: where its graph begins in the table with offsets ``into``."""
+    return np.repeat(into[:-1], np.diff(ptr))
+
+
+def locate(ptr: np.ndarray, row: int) -> tuple[int, int]:
+    """The graph of a row, and its position there."""
+    g = int(np.searchsorted(ptr, row, side="right")) - 1
+    return g, row - int(ptr[g])
+
+
 def _take(array: np.ndarray | None, rows: Any) -> np.ndarray | None:
     return None if array is None else array[rows]
 

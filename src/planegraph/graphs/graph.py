@@ -183,8 +183,8 @@ class Graph:
 
     @classmethod
     def from_networkx(cls, G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Graph:
-        """See :func:`planegraph.graphs.formats.convert.from_networkx`."""
-        from .formats.convert import from_networkx
+        """See :func:`planegraph.graphs.formats.networkx.from_networkx`."""
+        from .formats.networkx import from_networkx
 
         return from_networkx(G, node_attrs, edge_attrs)
 
@@ -211,14 +211,14 @@ class Graph:
 
     @classmethod
     def from_pyg(cls, data: Any, node_attr: str | None = "x", edge_attr: str | None = "edge_attr") -> Graph:
-        """See :func:`planegraph.graphs.formats.convert.from_pyg`."""
-        from .formats.convert import from_pyg
+        """See :func:`planegraph.graphs.formats.pyg.from_pyg`."""
+        from .formats.pyg import from_pyg
 
         return from_pyg(data, node_attr, edge_attr)
 
     def to_networkx(self) -> Any:
-        """See :func:`planegraph.graphs.formats.convert.to_networkx`."""
-        from .formats.convert import to_networkx
+        """See :func:`planegraph.graphs.formats.networkx.to_networkx`."""
+        from .formats.networkx import to_networkx
 
         return to_networkx(self)
 

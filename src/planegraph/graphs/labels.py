@@ -47,6 +47,21 @@ def as_labels(values: Any, rows: tuple[int, ...], what: str) -> np.ndarray | Non
     return if_any(_exact(array.reshape(*rows, *(array.shape[lead:] or (1,))), what))
 
 
+def to_numpy(values: Any, what: str, index: int | None = None) -> np.ndarray:
+    """A tensor on any device, or anything array-like, as an array in the byte order of this machine; ``what`` names it in messages."""
+    try:
+        if hasattr(values, "detach"):
+            values = values.detach().cpu()
+            values = (values.float() if str(values.dtype) == "torch.bfloat16" else values).numpy()
+        refuse_masked(values, what)
+        array = np.asarray(values)
+        return array.astype(array.dtype.newbyteorder("="), copy=False)
+    except InvalidGraphError as error:
+        raise InvalidGraphError(str(error), index) from None
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidGraphError(f"{what} must be a rectangular array of numbers; {error}", index) from None
+
+
 def if_any(labels: np.ndarray | None) -> np.ndarray | None:
     """The labels, or None if there is not a single one."""
     return labels if labels is not None and labels.size else None

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.from_pyg import read_pyg
+from ..data.features import as_features
 from ..data.packed import PackedDataset
 from ..data.sizes import feature_sizes
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
+from ..graphs.formats.pyg import read_pyg
 from ..graphs.graph import Graph
 from .config import Features, features_of_sizes
 
@@ -42,18 +43,17 @@ def sizes_of(dataset: Any) -> DataSizes:
         found = sizes_of(dataset.dataset)
         return found._replace(node_features=nodes, edge_features=edges, outputs=dataset.outputs, units=dataset.units)
     if isinstance(dataset, PackedDataset):
-        edges = dataset.edge_attr if dataset.dart_attr is None else dataset.dart_attr
         found = dataset.attrs.get("descriptors")
         width = 0 if found is None or found.ndim != 2 else found.shape[1]
-        return _sizes(dataset.x, edges, dataset.tables["node_ptr"])._replace(descriptors=width)
+        return _sizes(dataset.x, dataset.features.edges, dataset.tables["node_ptr"])._replace(descriptors=width)
     if isinstance(dataset, GraphBatch):
         edges = dataset.edge_labels if dataset.dart_labels is None else dataset.dart_labels
         return _sizes(dataset.node_labels, edges, dataset.node_ptr)
     graphs = _listed(dataset)
     if graphs and isinstance(graphs[0], Graph):
         return sizes_of(GraphBatch.from_graphs(graphs))
-    found = read_pyg(graphs, ("x",), ("edge_attr",))
-    return _sizes(found.nodes.get("x"), found.edges.get("edge_attr"), found.structure.node_ptr)
+    found = read_pyg(graphs, ("x",), ("edge_attr",), as_rows=as_features)
+    return _sizes(found.nodes.get("x"), found.edges.get("edge_attr"), found.batch.node_ptr)
 
 
 def _listed(dataset: Any) -> list[Any]:

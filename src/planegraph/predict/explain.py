@@ -24,15 +24,13 @@ from typing import Any, NamedTuple
 from xml.sax.saxutils import escape
 
 import numpy as np
-import torch
 
 from ..data.packed import PackedDataset
 from ..decomposition.api import decompose
 from ..errors import FormatError, MissingDependencyError
 from ..graphs.batch import GraphBatch
-from ..graphs.formats.molecules import rdkit
-from ..train.metrics import probabilities
-from .predictor import Predictor, model_outputs
+from ..graphs.formats.molecules import mol_from_smiles, rdkit
+from .predictor import Predictor, each_prediction
 
 _PACK = 256
 _PANEL = (400, 340)  # pixels
@@ -104,7 +102,7 @@ def explain(predictor: Predictor, smiles: str) -> Explanation:
     found = schema.featurizer([smiles])
     for reason in found.problems.values():
         raise FormatError(reason)
-    mol = _molecule(smiles)
+    mol = mol_from_smiles(smiles)
     blocks, rings = _blocks(found.batch), _rings(mol)
     parts = [*((v,) for v in range(found.batch.num_nodes)), *blocks, *rings]
     distinct = dict.fromkeys([(), *parts])  # a block that is one ring is masked once
@@ -128,14 +126,6 @@ def explain(predictor: Predictor, smiles: str) -> Explanation:
 
 
 # ---- parts --------------------------------------------------------------------------------------------------------------------------
-
-
-def _molecule(smiles: str) -> Any:
-    chem = rdkit()
-    from rdkit import rdBase
-
-    with rdBase.BlockLogs():
-        return chem.MolFromSmiles(smiles)
 
 
 def _blocks(molecule: GraphBatch) -> list[tuple[int, ...]]:
@@ -162,8 +152,7 @@ def _predict(predictor: Predictor, molecule: GraphBatch, attrs: Any, parts: Sequ
         masked = _masked(molecule, parts[start : start + _PACK])
         dataset = PackedDataset.from_arrays(masked, on_nonplanar="set")
         dataset = dataset.with_attrs(**{name: np.repeat(values, len(masked), axis=0) for name, values in attrs.items()})
-        each = torch.stack([model_outputs(model, dataset, predictor.device) for model in predictor.models]).double()
-        rows.append(probabilities(predictor.schema.kind, each).mean(0).numpy())
+        rows.append(each_prediction(predictor.schema.kind, predictor.models, dataset, predictor.device).mean(0).numpy())
     return np.concatenate(rows)
 
 
@@ -218,7 +207,7 @@ def explanation_lines(explanation: Explanation, most: int = 10) -> Iterator[str]
 
 def explanation_svg(explanation: Explanation) -> str:
     """A drawing for each target: atoms that raise the prediction in red, those that lower it in blue, the largest in full colour."""
-    mol, count = _molecule(explanation.smiles), len(explanation.outputs)
+    mol, count = mol_from_smiles(explanation.smiles), len(explanation.outputs)
     try:
         from rdkit.Chem.Draw import rdMolDraw2D
     except ImportError as error:  # RDKit's drawing needs libraries of the system that a bare container lacks

@@ -51,30 +51,23 @@ def predict_file(
         progress: called with the number of rows of each chunk that is done.
         workers: processes that read molecules, see :func:`planegraph.workers.ordered_map`; the file is the same for any number.
     """
-    table = open_table(source)
-    column = smiles_column(table, predictor, smiles)
-    new = _beside(new_columns(predictor), table.columns)
+    read = _Reading(predictor, source, smiles, progress, workers)
+    table, new = read.table, _beside(new_columns(predictor), read.table.columns)
     taken = [name for name in new if name in table.columns]
     if taken:
         raise FormatError(
             f"{table.path} already has the column {', '.join(taken)}, which predictions are written to; rename it there"
         )
     check_output(target, source)
-    rows, problems = 0, 0
 
-    def chunks() -> Generator[list[list[str]], None, None]:
-        nonlocal rows, problems
-        with closing(_molecules(predictor, table, column, workers, progress)) as read:
-            for chunk, found in read:
-                reasons = {**found.problems, **chunk.problems}
-                cells = prediction_cells(predictor, predictor.predictions(found), reasons)
-                kept = zip(*(chunk.values[name] for name in table.columns), strict=True)
-                yield [[*old, *more] for old, more in zip(kept, cells, strict=True)]
-                rows, problems = rows + len(chunk), problems + len(reasons)
+    def rows(chunk: Rows, found: Featurized, problems: dict[int, str]) -> list[list[str]]:
+        cells = prediction_cells(predictor, predictor.predictions(found), problems)
+        kept = zip(*(chunk.values[name] for name in table.columns), strict=True)
+        return [[*old, *more] for old, more in zip(kept, cells, strict=True)]
 
-    with closing(chunks()) as written:
-        write_rows(Path(fspath(target)), [*table.columns, *new], new[:-2], written)
-    return Counts(rows, problems)
+    with closing(read.chunks()) as chunks:
+        write_rows(Path(fspath(target)), [*table.columns, *new], new[:-2], itertools.starmap(rows, chunks))
+    return read.counts
 
 
 def embed_file(
@@ -89,36 +82,36 @@ def embed_file(
 
     The arguments are those of :func:`predict_file`.
     """
-    table = open_table(source)
-    column = smiles_column(table, predictor, smiles)
+    read = _Reading(predictor, source, smiles, progress, workers)
     check_output(target, source)
-    rows, problems = 0, 0
-
-    def chunks() -> Generator[np.ndarray, None, None]:
-        nonlocal rows, problems
-        with closing(_molecules(predictor, table, column, workers, progress)) as read:
-            for chunk, found in read:
-                yield predictor.embeddings(found)
-                rows, problems = rows + len(chunk), problems + len({**found.problems, **chunk.problems})
-
     width = predictor.embedding_width
-    with closing(chunks()) as written:
-        write_npy(Path(fspath(target)), width, written)
-    return Counts(rows, problems), width
+    with closing(read.chunks()) as chunks:
+        write_npy(Path(fspath(target)), width, (predictor.embeddings(found) for _, found, _ in chunks))
+    return read.counts, width
 
 
-def _molecules(
-    predictor: Predictor, table: MoleculeTable, column: str, workers: int, progress: Progress | None = None
-) -> Generator[tuple[Rows, Featurized], None, None]:
-    """The rows of a table with their molecules, a chunk at a time."""
-    featurizer = predictor.schema.featurizer
-    size = _ROWS if featurizer.scaling is None else _ROWS_WITH_DESCRIPTORS
-    pairs = ((chunk, chunk.values[column]) for chunk in table.chunks(size))
-    with closing(ordered_map(featurizer.reader, pairs, workers)) as read:
-        for chunk, molecules in read:
-            yield chunk, featurizer.pack(molecules)
-            if progress is not None:
-                progress(len(chunk))
+class _Reading:
+    """A table and its molecules, a chunk of rows at a time, counted."""
+
+    def __init__(
+        self, predictor: Predictor, source: str | PathLike[str], smiles: str | None, progress: Progress | None, workers: int
+    ) -> None:
+        self.table, self.counts = open_table(source), Counts(0, 0)
+        self._column = smiles_column(self.table, predictor, smiles)
+        self._featurizer, self._progress, self._workers = predictor.schema.featurizer, progress, workers
+
+    def chunks(self) -> Generator[tuple[Rows, Featurized, dict[int, str]], None, None]:
+        """Rows, their molecules, and why some of them cannot be predicted, by position in the chunk. Close it if you stop early."""
+        featurizer = self._featurizer
+        size = _ROWS if featurizer.scaling is None else _ROWS_WITH_DESCRIPTORS
+        pairs = ((chunk, chunk.values[self._column]) for chunk in self.table.chunks(size))
+        with closing(ordered_map(featurizer.reader, pairs, self._workers)) as read:
+            for chunk, molecules in read:
+                problems = {**molecules.problems, **chunk.problems}
+                yield chunk, featurizer.pack(molecules), problems
+                self.counts = Counts(self.counts.rows + len(chunk), self.counts.problems + len(problems))
+                if self._progress is not None:
+                    self._progress(len(chunk))
 
 
 def check_output(target: str | PathLike[str], source: str | PathLike[str]) -> None:
@@ -208,24 +201,23 @@ def evaluate_file(
 
     All targets and predictions are in memory until the end: 8 bytes for each.
     """
-    table = open_table(source)
-    column, schema = smiles_column(table, predictor, smiles), predictor.schema
-    there = [k for k, name in enumerate(schema.targets) if name in table.columns]
+    read, schema = _Reading(predictor, source, smiles, progress, workers), predictor.schema
+    there = [k for k, name in enumerate(schema.targets) if name in read.table.columns]
     if not there:
-        require_column(table, schema.targets[0])
+        require_column(read.table, schema.targets[0])
     names = [schema.targets[k] for k in there]
     outputs = slice(None) if schema.classes else there
-    true, predicted, rows, problems = [], [], 0, 0
-    with closing(_molecules(predictor, table, column, workers, progress)) as read:
-        for chunk, found in read:
-            good = [row for row in range(len(chunk)) if row not in found.problems and row not in chunk.problems]
-            true.append(_truth(predictor, table, names, chunk)[good])
+    true, predicted = [], []
+    with closing(read.chunks()) as chunks:
+        for chunk, found, problems in chunks:
+            good = [row for row in range(len(chunk)) if row not in problems]
+            true.append(_truth(predictor, read.table, names, chunk)[good])
             predicted.append(predictor.predictions(found).mean[good][:, outputs])
-            rows, problems = rows + len(chunk), problems + len(chunk) - len(good)
-    if not rows or rows == problems:
-        raise FormatError(f"{table.path}: none of {rows} rows can be predicted")
+    rows, problems = read.counts
+    if rows == problems:
+        raise FormatError(f"{read.table.path}: none of {rows} rows can be predicted")
     y, p = np.concatenate(true), np.concatenate(predicted)
-    return Evaluation(figures_by_name(schema.kind, names, y, p), Counts(rows, problems))
+    return Evaluation(figures_by_name(schema.kind, names, y, p), read.counts)
 
 
 def _truth(predictor: Predictor, table: MoleculeTable, names: Sequence[str], chunk: Rows) -> np.ndarray:

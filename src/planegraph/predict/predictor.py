@@ -18,7 +18,7 @@ from torch import Tensor
 
 from ..data.batch import Collator
 from ..data.packed import PackedDataset
-from ..data.vocabulary import ATOMS, BONDS
+from ..graphs.formats.vocabulary import ATOMS, BONDS
 from ..nn import GraphModel
 from ..runs.finished import read_finished
 from ..tasks.molecules.features import Featurized
@@ -70,8 +70,7 @@ class Predictor:
 
     def predictions(self, found: Featurized) -> Predictions:
         """The same for molecules that the run's featurizer has packed."""
-        each = torch.stack([model_outputs(model, found.dataset, self.device) for model in self.models]).double()
-        each = probabilities(self.schema.kind, each)
+        each = each_prediction(self.schema.kind, self.models, found.dataset, self.device)
         mean, spread = (np.full((_count(found), len(self.outputs)), np.nan) for _ in range(2))
         mean[found.positions] = each.mean(0).numpy()
         spread[found.positions] = each.std(0, correction=min(1, len(each) - 1)).numpy()
@@ -98,21 +97,24 @@ class Predictor:
         """What each molecule has that no training molecule had, in words, by its position."""
         names: dict[int, set[str]] = {}
         ds = found.dataset
-        edges = ds.edge_attr if ds.dart_attr is None else ds.dart_attr.reshape(-1, ds.dart_attr.shape[-1])
-        per_edge = 1 if ds.dart_attr is None else 2
         for values, ptr, columns, seen in (
             (ds.x, ds.tables.node_ptr, ATOMS, self.schema.seen["x"]),
-            (edges, ds.tables.edge_ptr * per_edge, BONDS, self.schema.seen["edge_attr"]),
+            (ds.features.edges, ds.tables.edge_ptr, BONDS, self.schema.seen["edge_attr"]),
         ):
             if values is None:
                 continue
             for k, (column, listed) in enumerate(columns.items()):
-                rows = np.flatnonzero(~np.isin(values[:, k], seen[k] if seen else []))
-                graphs = np.searchsorted(ptr, rows, side="right") - 1
-                for graph, category in zip(graphs.tolist(), values[rows, k].tolist(), strict=True):
+                new = np.nonzero(~np.isin(values[..., k], seen[k] if seen else []))
+                graphs = np.searchsorted(ptr, new[0], side="right") - 1
+                for graph, category in zip(graphs.tolist(), values[..., k][new].tolist(), strict=True):
                     what = "other" if category == 0 else str(listed[category - 1])
                     names.setdefault(int(found.positions[graph]), set()).add(f"{column} {what}")
         return {position: ", ".join(sorted(found)) for position, found in sorted(names.items())}
+
+
+def each_prediction(kind: str, models: Sequence[GraphModel], dataset: PackedDataset, device: torch.device) -> Tensor:
+    """(models, graphs, outputs) float64: the values, or probabilities, that each model predicts."""
+    return probabilities(kind, torch.stack([model_outputs(model, dataset, device) for model in models]).double())
 
 
 def model_outputs(model: GraphModel, dataset: PackedDataset, device: torch.device, embed: bool = False) -> Tensor:

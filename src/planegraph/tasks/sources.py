@@ -16,17 +16,14 @@ import numpy as np
 
 from ..data.packed import PackedDataset
 from ..data.sizes import FeatureSizes, dataset_sizes
-from ..errors import PlanegraphError
+from ..errors import FormatError, PlanegraphError
 from ..graphs.graph import Graph
 from . import PARTS
-from .measures import KINDS
+from .checks import KINDS, bad_weight
 from .metrics import metrics_of
-from .molecules.files import guess_kind
-from .molecules.splits import PART_OF_WORD, random_split
-from .molecules.splits import folds as random_folds
-from .splits import by_number
+from .splits import PART_OF_WORD, by_number, random_split
+from .splits import folds as random_folds
 from .task import Split, Task
-from .weights import are_weights, scaled_weights
 
 Kind = Literal["regression", "binary", "multiclass"]
 LOSSES: dict[str, Any] = {"regression": "mse", "binary": "bce", "multiclass": "ce"}
@@ -103,7 +100,7 @@ def make_task(
     classes = kind == "multiclass"
     nodes, edges = dataset_sizes(dataset) if features is None else features
     weights = dataset.attrs.get("sample_weight")
-    if weights is not None and are_weights(weights, train):
+    if weights is not None and weights.ndim == 1 and bad_weight(weights[train]) is None and weights[train].any():
         dataset = dataset.with_attrs(sample_weight=scaled_weights(weights, train))
     return Task(
         name,
@@ -129,6 +126,16 @@ def trained_on(splits: Iterable[Split], graphs: int) -> np.ndarray:
         ids = np.flatnonzero(part[:graphs]) if part.dtype == bool else part.astype(np.int64, copy=False).reshape(-1)
         chosen[ids[(ids >= 0) & (ids < graphs)]] = True
     return np.flatnonzero(chosen)
+
+
+def scaled_weights(weights: np.ndarray, train: np.ndarray) -> np.ndarray:
+    """The weights as float32, scaled to a mean of 1 over the graphs ``train``, so that the learning rate keeps its meaning.
+
+    >>> scaled_weights(np.array([1.0, 3.0, 8.0]), np.array([0, 1])).tolist()
+    [0.5, 1.5, 4.0]
+    """
+    scaled = weights / weights[train].max()  # first: a sum of large weights may overflow
+    return (scaled / scaled[train].mean()).astype(np.float32)
 
 
 def _unit(train: np.ndarray, values: np.ndarray) -> tuple[float, float]:
@@ -187,6 +194,31 @@ def kind_of(y: np.ndarray, targets: Sequence[str], how: str) -> Kind:
         return "regression"
     said = ", ".join(f"{name}: {kind}" for name, kind in kinds.items())
     raise PlanegraphError(f"the targets look like tasks of different kinds ({said}); train them one by one, or say the kind: {how}")
+
+
+def guess_kind(y: np.ndarray) -> Kind:
+    """What kind of target these values look like; NaN is missing and does not count.
+
+    - *binary*: nothing but 0 and 1, even if only one of them occurs;
+    - *multiclass*: the integers 0 to k - 1, all of them, with 3 <= k <= 20 and on average five values or more for each;
+    - *regression*: everything else, such as -1 and 1, or classes numbered from 1.
+
+    Small counts, such as a number of rings, look like classes. It is a guess: let the user decide otherwise.
+
+    >>> guess_kind(np.array([0, 1, np.nan])), guess_kind(np.arange(30) % 3), guess_kind(np.array([0.5, 1]))
+    ('binary', 'multiclass', 'regression')
+    """
+    observed = np.asarray(y, np.float64)
+    observed = observed[~np.isnan(observed)]
+    if not len(observed):
+        raise FormatError("all targets are missing: their kind cannot be guessed. Check the column, or name the kind")
+    distinct = np.unique(observed)
+    if np.isin(distinct, (0, 1)).all():
+        return "binary"
+    k = len(distinct)
+    if 3 <= k <= 20 and len(observed) >= 5 * k and np.array_equal(distinct, np.arange(k)):
+        return "multiclass"
+    return "regression"
 
 
 # ---- splits -------------------------------------------------------------------------------------------------------------------------

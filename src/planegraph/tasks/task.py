@@ -15,11 +15,8 @@ import numpy as np
 from ..data.packed import PackedDataset
 from ..data.sizes import FeatureSizes
 from ..errors import PlanegraphError
-from .feature_checks import check_features
-from .measures import check_measure, check_scale
+from .checks import check_features, check_measure, check_scale, check_targets, check_weights
 from .splits import checked_split, part_title, shared_graphs
-from .target_checks import check_targets
-from .weights import check_weights
 
 Split = Mapping[str, np.ndarray]
 
@@ -40,12 +37,12 @@ class Task:
         name: of the task, for files and messages.
         dataset: the graphs; ``y`` is (G, outputs) numbers, float32 as a rule, or (G,) if there is one; of "multiclass" (G,) integers
             from 0 to outputs - 1. In the parts of the split it must be finite, of "binary" 0 or 1. ``attrs["sample_weight"]``, if there,
-            multiplies the loss of each training graph (weights.py).
+            multiplies the loss of each training graph; validation and test do not read it.
         splits: ids of the graphs in "train", "val" and "test", or masks with an entry for each graph; or ``folds``: a list of such
             splits, for cross-validation. Both are kept as ids.
         node_features, edge_features: ("categorical", sizes), ("continuous", width), ("mixed", (sizes, width)) or None; see
-            feature_checks.py.
-        kind: what is predicted. loss: what is trained on. metric: what is reported. Which go together is in measures.py.
+            checks.py.
+        kind: what is predicted. loss: what is trained on. metric: what is reported. Which go together is in checks.py.
         outputs: width of the model's output. output: what is applied to it.
         scale: the metric is divided by this before it is reported; a factor, or one for each target.
         targets: None, or the names of the columns of y if each is to have a model of its own; ``outputs`` is that of one of them.
@@ -112,7 +109,7 @@ class Task:
         Args:
             name: of the task; by default that of the file, or "graphs".
             kind: "regression", "binary" or "multiclass" (classes 0, 1, 2, ...); by default what ``y`` looks like: see
-                :func:`~planegraph.tasks.molecules.files.guess_kind`.
+                :func:`~planegraph.tasks.sources.guess_kind`.
             metric: chooses the epoch and is reported; by default rmse, rocauc or accuracy.
             split: "random" (80 % train, 10 % val, 10 % test); ids or masks by "train", "val" and "test"; a list of such splits, for
                 cross-validation; or "column:NAME" for an array of ``attrs`` with 0 (train), 1 (val) or 2 (test) for each graph.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...graphs.formats.molecules import rdkit
+from ...graphs.formats.molecules import mol_from_smiles, rdkit
 from ..metrics import figures, mean_over_folds, metrics_of
 from .features import descriptors
 
@@ -62,13 +62,11 @@ def fingerprints(smiles: Sequence[str]) -> np.ndarray:
     >>> fingerprints(["CCO", "OCC"]).sum(1).tolist()
     [6, 6]
     """
-    chem = rdkit()
-    from rdkit import rdBase
+    rdkit()
     from rdkit.Chem import rdFingerprintGenerator
 
     generator = rdFingerprintGenerator.GetMorganGenerator(radius=RADIUS, fpSize=BITS)
-    with rdBase.BlockLogs():
-        rows = [generator.GetFingerprintAsNumPy(chem.MolFromSmiles(text)) for text in smiles]
+    rows = [generator.GetFingerprintAsNumPy(mol_from_smiles(text)) for text in smiles]
     return np.array(rows, np.uint8).reshape(-1, BITS)
 
 

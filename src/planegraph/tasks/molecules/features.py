@@ -14,17 +14,19 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ...data.packed import PackedDataset
-from ...data.smiles import encode_molecules
-from ...data.vocabulary import ATOMS, BONDS, VERSION, sizes
+from ...data.sizes import FeatureSizes
 from ...errors import FormatError
-from ...graphs.batch import GraphBatch
+from ...graphs.batch import GraphBatch, rows_of
 from ...graphs.formats.descriptors import descriptor_names, descriptors_of_smiles
-from ...graphs.formats.molecule_reader import MoleculeReader, Molecules
+from ...graphs.formats.smiles import MoleculeReader, Molecules
+from ...graphs.formats.vocabulary import ATOMS, BONDS, VERSION, sizes
 from ...workers import ordered_map
-from ..feature_checks import FeatureSizes
 
 NODE_FEATURES: FeatureSizes = ("categorical", sizes(ATOMS))
 EDGE_FEATURES: FeatureSizes = ("categorical", sizes(BONDS))
+SMALL = 3_000
+"""Up to so many molecules RDKit's descriptors are read, too, unless said otherwise. There they help; on 4,200 (Lipophilicity) they harm."""
+
 _CHUNK = 64  # molecules of a worker's task: less than a second of descriptors
 
 
@@ -98,16 +100,29 @@ class Featurizer:
 
     def pack(self, found: Molecules, threads: int | None = None) -> Featurized:
         """Packs what :attr:`reader` read."""
-        batch = encode_molecules(found.batch)
+        batch = found.batch
         bonds = None if batch.num_edges else np.empty((0, len(BONDS)), np.int32)  # a batch of single atoms has no labels of bonds
         dataset = PackedDataset.from_arrays(batch, edge_attr=bonds, threads=threads, on_nonplanar="set")
         if self.scaling is not None:
             dataset = dataset.with_attrs(descriptors=self.scaling(self.scaling.names, found.descriptors))
         return Featurized(dataset, batch, found.positions, found.problems)
 
-    def with_scaling(self, names: Sequence[str], values: np.ndarray) -> Featurizer:
-        """The same with descriptors scaled by those of the training molecules."""
-        return replace(self, scaling=Scaling.of(names, values))
+    def with_descriptors(
+        self, dataset: PackedDataset, smiles: Sequence[str], train: np.ndarray, wanted: bool | None = None, workers: int = 1
+    ) -> tuple[Featurizer, PackedDataset, np.ndarray | None]:
+        """The featurizer and the dataset with descriptors, scaled by those of the training molecules, and the descriptors themselves.
+
+        All stay as they are, without descriptors, if the featurizer has a scaling (and so added them before) or none are wanted.
+
+        Args:
+            wanted: whether there are descriptors; None: for up to :data:`SMALL` molecules.
+            workers: processes that compute them.
+        """
+        if self.scaling is not None or not (len(smiles) <= SMALL if wanted is None else wanted):
+            return self, dataset, None
+        names, values = descriptors(smiles, workers)
+        scaling = Scaling.of(names, values[train])
+        return replace(self, scaling=scaling), dataset.with_attrs(descriptors=scaling(names, values)), values
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON.
@@ -144,12 +159,11 @@ def descriptors(smiles: Sequence[str], workers: int = 1) -> tuple[tuple[str, ...
 
 def seen_categories(dataset: PackedDataset, ids: np.ndarray) -> dict[str, list[list[int]]]:
     """The categories that occur in these graphs, for each column of ``x`` and of the features of edges."""
-    part = dataset.subset(ids)
-    edges = part.edge_attr if part.dart_attr is None else part.dart_attr
-    arrays = {"x": (part.x, ATOMS), "edge_attr": (edges, BONDS)}
+    features, tables = dataset.features, dataset.tables
+    arrays = {"x": (features.x, tables.node_ptr, ATOMS), "edge_attr": (features.edges, tables.edge_ptr, BONDS)}
     return {
-        name: [[] if values is None else np.unique(values[..., k]).tolist() for k in range(len(columns))]
-        for name, (values, columns) in arrays.items()
+        name: [[] if values is None else np.unique(values[rows_of(ptr, ids)[0], ..., k]).tolist() for k in range(len(columns))]
+        for name, (values, ptr, columns) in arrays.items()
     }
 
 

@@ -35,7 +35,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -155,7 +155,8 @@ def find_smiles_column(table: MoleculeTable, named: str | None = None) -> str:
         raise FormatError(f"{table.path} has a header and no rows")
     samples = _samples(table)
     readable: dict[str, int] = {}
-    for name in sorted(table.columns, key=lambda name: (_rank(name), -_mean_length(samples[name]))):
+    length = {name: sum(map(len, texts)) / max(1, len(texts)) for name, texts in samples.items()}
+    for name in sorted(table.columns, key=lambda name: (_rank(name), -length[name])):
         readable[name] = _count_molecules(samples[name])
         usual = _rank(name) < len(SMILES_NAMES)
         labels = all(len(text) <= _LABEL for text in samples[name])
@@ -204,31 +205,6 @@ def read_targets(
     return result
 
 
-def guess_kind(y: np.ndarray) -> Literal["regression", "binary", "multiclass"]:
-    """What kind of target these values look like; NaN is missing and does not count.
-
-    - *binary*: nothing but 0 and 1, even if only one of them occurs;
-    - *multiclass*: the integers 0 to k - 1, all of them, with 3 <= k <= 20 and on average five values or more for each;
-    - *regression*: everything else, such as -1 and 1, or classes numbered from 1.
-
-    Small counts, such as a number of rings, look like classes. It is a guess: let the user decide otherwise.
-
-    >>> guess_kind(np.array([0, 1, np.nan])), guess_kind(np.arange(30) % 3), guess_kind(np.array([0.5, 1]))
-    ('binary', 'multiclass', 'regression')
-    """
-    observed = np.asarray(y, np.float64)
-    observed = observed[~np.isnan(observed)]
-    if not len(observed):
-        raise FormatError("all targets are missing: their kind cannot be guessed. Check the column, or name the kind")
-    distinct = np.unique(observed)
-    if np.isin(distinct, (0, 1)).all():
-        return "binary"
-    k = len(distinct)
-    if 3 <= k <= 20 and len(observed) >= 5 * k and np.array_equal(distinct, np.arange(k)):
-        return "multiclass"
-    return "regression"
-
-
 # ---- lines of text ----------------------------------------------------------------------------------------------------------
 
 
@@ -245,11 +221,12 @@ class _Lines:
     def __exit__(self, *_: object) -> None:
         self._file.close()
 
-    def read(self) -> str:
-        """The next line with its end, or ``''`` at the end of the file."""
+    def read(self, filled: bool = False) -> str:
+        """The next line, or the next that is not blank if it must be ``filled``, with its end; ``''`` at the end of the file."""
         self.line += 1
         try:
-            text = self._file.readline(_LONGEST + 1)
+            while (text := self._file.readline(_LONGEST + 1)) and filled and not text.strip("\r\n"):
+                self.line += 1
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise self.error(f"the file is damaged or not gzip ({error}). Copy it again") from None
         except OSError as error:  # which has no name, since it is the disk that fails
@@ -261,13 +238,6 @@ class _Lines:
         if not text.isascii():
             self._check_utf8(text)
         return text
-
-    def read_filled(self) -> str:
-        """The next line that is not blank, with its end, or ``''`` at the end of the file."""
-        while line := self.read():
-            if line.strip("\r\n"):
-                return line
-        return ""
 
     def error(self, message: str, line: int | None = None) -> FormatError:
         where = f"row {self.row}" if self.row else "header"
@@ -294,7 +264,7 @@ class _DelimitedTable(MoleculeTable):
         return [name.strip() for name in header]
 
     def _header(self, lines: _Lines) -> list[str]:
-        line = lines.read_filled()
+        line = lines.read(filled=True)
         if not line:
             raise FormatError(f"{self.path} is empty: expected a header with the names of the columns")
         others = [mark for mark in "\t;" if mark in line]
@@ -306,7 +276,7 @@ class _DelimitedTable(MoleculeTable):
         with _Lines(self.path) as lines:
             self._header(lines)
             lines.row += 1
-            while line := lines.read_filled():
+            while line := lines.read(filled=True):
                 start = lines.line
                 cells = _split(lines, line, self._delimiter)
                 if len(cells) != wanted:
@@ -587,10 +557,6 @@ def _is_molecule(text: str) -> bool:
 
 def _rank(name: str) -> int:
     return SMILES_NAMES.index(name.lower()) if name.lower() in SMILES_NAMES else len(SMILES_NAMES)
-
-
-def _mean_length(texts: list[str]) -> float:
-    return sum(map(len, texts)) / max(1, len(texts))
 
 
 def _number(text: str, what: str) -> float:

@@ -19,20 +19,15 @@ from typing import Any, NamedTuple, Self, get_args
 import numpy as np
 
 from ...canonical.form import canonical_codes
-from ...data.packed import PackedDataset
-from ...decomposition.api import planar_mask
 from ...errors import FormatError, PlanegraphError, require
 from ...graphs.batch import GraphBatch
 from ...io.csv_text import CsvWriter
+from ..checks import bad_weight
 from ..sources import Kind, kind_of, make_task, trained_on
+from ..splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
 from ..task import Split, Task
-from ..weights import bad_weight
-from .features import EDGE_FEATURES, NODE_FEATURES, Featurizer, descriptors, seen_categories
+from .features import EDGE_FEATURES, NODE_FEATURES, Featurizer, seen_categories
 from .files import MoleculeTable, find_smiles_column, open_table, read_targets, require_column
-from .splits import column_split, folds, random_split, scaffold_split, scaffolds, shared_molecules
-
-SMALL = 3_000
-"""Up to so many molecules RDKit's descriptors are read, too, unless said otherwise. There they help; on 4,200 (Lipophilicity) they harm."""
 
 _LEAST_SPREAD, _LEAST_SHARE = 1e-18, 1e-5  # of a target's values; the latter of their mean, which has seven digits
 
@@ -183,12 +178,13 @@ def read_molecule_task(
         raise FormatError(f"{path}: no row has both a molecule that can be read and a target; {_first(skipped)}")
     for k in np.flatnonzero(np.isnan(y[kept]).all(0)):
         raise FormatError(f"{path}: no molecule that can be read has a value in column {columns.targets[k]!r}; {_first(skipped)}")
+    texts = tuple(smiles[i] for i in kept)
     kind = options.kind or kind_of(y[kept], columns.targets, "--task")
     classes, targets = _targets(kind, y[kept], columns, path)
-    splits = _splits(options, columns, kept, path)
+    splits = _splits(options, columns, kept, texts, path)
     untaught = _check_taught(y[kept], splits, columns.targets, classes, fspath(path))
     train = trained_on([splits] if isinstance(splits, Mapping) else splits, len(kept))
-    dataset, featurizer, values = _with_descriptors(found.dataset, featurizer, [smiles[i] for i in kept], train, options, workers)
+    featurizer, dataset, values = featurizer.with_descriptors(found.dataset, texts, train, options.descriptors, workers)
     seen = _both(seen_categories(dataset, train), like)
     if columns.weights is not None:
         dataset = dataset.with_attrs(sample_weight=columns.weights[kept])
@@ -201,7 +197,7 @@ def read_molecule_task(
     task = make_task(Path(fspath(path)).name, dataset, targets, kind, splits, **fields)
     schema = MoleculeSchema(columns.smiles_column, columns.targets, kind, featurizer, seen, classes)
     notes = [*_notes(task, columns, len(kept), len(skipped), kind, featurizer), *untaught, *_shared(task, found.batch)]
-    read = columns.rows[kept], tuple(smiles[i] for i in kept), sorted(skipped)
+    read = columns.rows[kept], texts, sorted(skipped)
     return MoleculeTask(fspath(path), task, schema, *read, notes, values)
 
 
@@ -290,19 +286,6 @@ def _find_targets(table: MoleculeTable, taken: Sequence[str | None]) -> tuple[st
 # ---- the task -----------------------------------------------------------------------------------------------------------------------
 
 
-def _with_descriptors(
-    dataset: PackedDataset, featurizer: Featurizer, smiles: Sequence[str], train: np.ndarray, options: MoleculeOptions, workers: int
-) -> tuple[PackedDataset, Featurizer, np.ndarray | None]:
-    """The dataset with scaled descriptors if they are wanted, how they are scaled, and the descriptors themselves, if they were
-    computed here: a featurizer that has a scaling has added them before."""
-    wanted = len(smiles) <= SMALL if options.descriptors is None else options.descriptors
-    if not wanted or featurizer.scaling is not None:
-        return dataset, featurizer, None
-    names, values = descriptors(smiles, workers)
-    featurizer = featurizer.with_scaling(names, values[train])
-    return dataset.with_attrs(descriptors=featurizer.scaling(names, values)), featurizer, values
-
-
 def _both(seen: dict[str, list[list[int]]], like: MoleculeSchema | None) -> dict[str, list[list[int]]]:
     """With the categories that another run has seen."""
     if like is None:
@@ -315,12 +298,8 @@ def _both(seen: dict[str, list[list[int]]], like: MoleculeSchema | None) -> dict
 
 def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[tuple[str, ...], np.ndarray]:
     """The text of each class of a multiclass target, and y as the task has it but for its units."""
-    if kind == "regression":
-        for k, name in enumerate(columns.targets):
-            _require_spread(y[:, k], f"{path}, column {name!r}")
-        return (), y
-    if kind == "binary":
-        bad = ~np.isnan(y) & (y != 0) & (y != 1)
+    if kind != "multiclass":
+        bad = (kind == "binary") & ~np.isnan(y) & (y != 0) & (y != 1)
         if bad.any():
             row, column = np.argwhere(bad)[0]
             name = columns.targets[column]
@@ -336,20 +315,16 @@ def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[t
     return tuple(str(int(value)) if value.is_integer() else repr(value) for value in found.tolist()), numbers
 
 
-def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, path: Any) -> Split | Sequence[Split]:
+def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, smiles: Sequence[str], path: Any) -> Split | list[Split]:
     try:
         if columns.parts is not None:
             return column_split([columns.parts[i] for i in kept], options.seed, columns.rows[kept].tolist())
-        return _drawn_splits(options, [columns.smiles[i] for i in kept])
+        if options.folds is not None:
+            return folds(scaffolds(smiles) if options.split == "scaffold" else len(smiles), options.folds, options.seed)
+        return scaffold_split(smiles, options.seed) if options.split == "scaffold" else random_split(len(smiles), options.seed)
     except PlanegraphError as error:
         where = "" if columns.parts is None else f", column {options.split.removeprefix('column:')!r}"
         raise FormatError(f"{path}{where}: {error}") from None
-
-
-def _drawn_splits(options: MoleculeOptions, smiles: Sequence[str]) -> Split | Sequence[Split]:
-    if options.folds is not None:
-        return folds(scaffolds(smiles) if options.split == "scaffold" else len(smiles), options.folds, options.seed)
-    return scaffold_split(smiles, options.seed) if options.split == "scaffold" else random_split(len(smiles), options.seed)
 
 
 def _require_spread(values: np.ndarray, where: str) -> None:
@@ -398,7 +373,7 @@ def _notes(task: Task, columns: _Columns, kept: int, skipped: int, kind: Kind, f
 
 def _shared(task: Task, molecules: GraphBatch) -> list[str]:
     """Planar molecules of a later part that an earlier one has, too: figures on them are too good."""
-    planar = np.flatnonzero(planar_mask(molecules))
+    planar = np.setdiff1d(np.arange(len(molecules)), task.dataset.nonplanar)
     codes = [b"not planar %d" % k for k in range(len(molecules))]
     for k, code in zip(planar.tolist(), canonical_codes(molecules[planar]), strict=True):
         codes[k] = code

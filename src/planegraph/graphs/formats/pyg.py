@@ -1,48 +1,92 @@
-"""A list of PyG ``Data`` objects as flat arrays: reads each attribute of each graph once, then everything is vectorised.
+"""PyG ``Data`` objects as flat arrays: each attribute of each graph is read once, then everything is vectorised.
 
-Duck-typed: anything with an ``edge_index`` (2, E) will do, so this needs neither torch nor torch_geometric.
+Duck-typed: anything with an ``edge_index`` (2, E) and ``num_nodes`` (or ``x``) will do, so this needs neither torch nor torch_geometric.
+Every edge must be there in both directions, as PyG's undirected graphs have it. One that is there once is refused, since it could just
+as well be meant to have a direction; ``torch_geometric.utils.to_undirected`` adds the other one.
 """
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import InvalidGraphError
-from ..graphs.batch import offsets
-from ..graphs.graph import as_count
-from .directions import Directions, pair_directions
-from .features import Structure, as_features, as_targets, to_numpy
+from ...errors import InvalidGraphError
+from ..batch import GraphBatch, offsets
+from ..directions import Directions, by_edge, pair_directions
+from ..graph import Graph, as_count
+from ..labels import as_labels, to_numpy
 
 
 @dataclass(frozen=True, eq=False)
 class PygGraphs:
-    """Structure, and attributes by name: of nodes; of edges, (edges, width) or (edges, 2, width) where directions differ; of graphs."""
+    """The graphs without labels, and attributes by name: of nodes; of edges, (edges, width) or (edges, 2, width) where directions differ;
+    of graphs, as PyG would batch them."""
 
-    structure: Structure
+    batch: GraphBatch
     directions: Directions
     nodes: dict[str, np.ndarray]
     edges: dict[str, np.ndarray]
     graphs: dict[str, np.ndarray]
 
 
+def from_pyg(data: Any, node_attr: str | None = "x", edge_attr: str | None = "edge_attr") -> Graph:
+    """A PyG ``Data`` object, or anything like it (see above), whose edges are there in both directions.
+
+    All of ``x`` and ``edge_attr`` become labels, labels that differ by direction dart labels; pass None for those that should not count.
+
+    >>> from types import SimpleNamespace
+    >>> from_pyg(SimpleNamespace(edge_index=[[0, 1, 1, 2], [1, 0, 2, 1]], num_nodes=3)).edges.tolist()
+    [[0, 1], [1, 2]]
+    """
+    try:
+        found = read_pyg([data], [node_attr] if node_attr else (), [edge_attr] if edge_attr else ())
+    except InvalidGraphError as error:
+        raise InvalidGraphError(str(error).removeprefix("graph 0: ")) from None
+    nodes, labels = (next(iter(part.values()), None) for part in (found.nodes, found.edges))
+    by_dart = labels is not None and labels.ndim == 3
+    b = found.batch
+    return Graph._trusted(b.num_nodes, b.edges, nodes, None if by_dart else labels, labels if by_dart else None)
+
+
+def _as_labels(values: np.ndarray, ptr: np.ndarray, name: str) -> np.ndarray | None:
+    return as_labels(values, (int(ptr[-1]),), name)
+
+
 def read_pyg(
-    graphs: Sequence[Any], node_attrs: Sequence[str], edge_attrs: Sequence[str], graph_attrs: Sequence[str] = ()
+    graphs: Sequence[Any],
+    node_attrs: Sequence[str] = (),
+    edge_attrs: Sequence[str] = (),
+    graph_attrs: Sequence[str] = (),
+    *,
+    as_rows: Callable[[np.ndarray, np.ndarray, str], np.ndarray | None] = _as_labels,
 ) -> PygGraphs:
-    """Reads the named attributes of all graphs; ``x``, ``edge_attr`` and ``y`` need not exist."""
+    """Reads the named attributes of all graphs; ``x``, ``edge_attr`` and ``y`` need not exist.
+
+    Args:
+        as_rows: what attributes of nodes and of columns of ``edge_index`` become: exact labels, unless told otherwise. It gets the rows
+            of all graphs, their offsets and the name.
+    """
     _refuse_batches(graphs)
     index, column_ptr = _edge_indices(graphs)
     node_ptr = offsets([_num_nodes(g, i) for i, g in enumerate(graphs)])
     directions = pair_directions(index, column_ptr, node_ptr)
-    columns = _existing(edge_attrs, lambda name: _rows(graphs, name, column_ptr, "column of edge_index"))
+    edges = np.ascontiguousarray(index.T[directions.first])
+
+    def rows(name: str, ptr: np.ndarray, per: str) -> np.ndarray | None:
+        found = _rows(graphs, name, ptr, per)
+        return None if found is None else as_rows(found, ptr, name)
+
+    columns = _existing(edge_attrs, lambda name: rows(name, column_ptr, "column of edge_index"))
     return PygGraphs(
-        Structure(node_ptr, directions.edge_ptr, np.ascontiguousarray(index.T[directions.first])),
+        GraphBatch._trusted(node_ptr, directions.edge_ptr, edges, None, None, None),
         directions,
-        _existing(node_attrs, lambda name: _rows(graphs, name, node_ptr, "node")),
-        {name: _by_edge(values, directions) for name, values in columns.items()},
+        _existing(node_attrs, lambda name: rows(name, node_ptr, "node")),
+        {name: by_edge(values, directions) for name, values in columns.items()},
         _existing(graph_attrs, lambda name: _per_graph(graphs, name)),
     )
 
@@ -77,12 +121,6 @@ def _existing(names: Sequence[str], read: Callable[[str], np.ndarray | None]) ->
     return {name: values for name, values in found.items() if values is not None}
 
 
-def _by_edge(columns: np.ndarray, d: Directions) -> np.ndarray:
-    """(edges, width) if both directions of every edge are equal, else (edges, 2, width)."""
-    there, back = columns[d.first], columns[d.second]
-    return there if np.array_equal(there, back) else np.stack([there, back], axis=1)
-
-
 def _edge_indices(graphs: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     found = [_edge_index(g, i) for i, g in enumerate(graphs)]
     column_ptr = offsets([a.shape[1] for a in found])
@@ -104,9 +142,11 @@ def _edge_index(graph: Any, i: int) -> np.ndarray:
 
 
 def _num_nodes(graph: Any, i: int) -> int:
-    n = getattr(graph, "num_nodes", None)
-    if n is None:
+    n, x = (getattr(graph, name, None) for name in ("num_nodes", "x"))
+    if n is None and not hasattr(x, "__len__"):
         raise InvalidGraphError(f"graph {i}: num_nodes is missing from {type(graph).__name__}; set it, or x", i)
+    with suppress(TypeError):  # a tensor of one integer will do; anything else is refused by as_count, which names it
+        n = len(x) if n is None else operator.index(n)
     try:
         return as_count(n)
     except InvalidGraphError as error:
@@ -114,7 +154,7 @@ def _num_nodes(graph: Any, i: int) -> int:
 
 
 def _rows(graphs: Sequence[Any], name: str, ptr: np.ndarray, per: str) -> np.ndarray | None:
-    """The attribute of all graphs, one after another; None if no graph has it."""
+    """The attribute of all graphs, one after another, (rows, width); None if no graph has it."""
     found = _read(graphs, name)
     if found is None:
         return None
@@ -123,7 +163,7 @@ def _rows(graphs: Sequence[Any], name: str, ptr: np.ndarray, per: str) -> np.nda
         if a.ndim != 2 or len(a) != rows:
             raise InvalidGraphError(f"graph {i}: {name} must have one row per {per}, {rows}; found shape {a.shape}", i)
     _same(found, name, lambda a: (a.dtype, a.shape[1]), lambda a: f"{a.dtype} of width {a.shape[1]}")
-    return as_features(np.concatenate(found), (int(ptr[-1]),), ptr, name)
+    return np.concatenate(found)
 
 
 def _per_graph(graphs: Sequence[Any], name: str) -> np.ndarray | None:
@@ -132,8 +172,7 @@ def _per_graph(graphs: Sequence[Any], name: str) -> np.ndarray | None:
     if found is None:
         return None
     _same(found, name, lambda a: (a.dtype, a.shape), lambda a: f"{a.dtype} of shape {a.shape}; one per graph is needed")
-    joined = np.concatenate(found) if found[0].ndim and len(found[0]) == 1 else np.stack(found)
-    return as_targets(joined, len(graphs), name)
+    return np.concatenate(found) if found[0].ndim and len(found[0]) == 1 else np.stack(found)
 
 
 def _read(graphs: Sequence[Any], name: str) -> list[np.ndarray] | None:

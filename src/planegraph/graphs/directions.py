@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InvalidGraphError
-from ..graphs.batch import offsets
-from .tables import locate, shift_of
+from .batch import locate, offsets, shift_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +48,12 @@ def pair_directions(index: np.ndarray, column_ptr: np.ndarray, node_ptr: np.ndar
     first = np.flatnonzero(reverse > np.arange(len(keys)))
     edge_ptr = offsets(np.diff(column_ptr) // 2)
     return Directions(first, reverse[first], reverse, edge_ptr)
+
+
+def by_edge(columns: np.ndarray, d: Directions) -> np.ndarray:
+    """Rows of the columns as (edges, width) if both directions of every edge are equal, else as (edges, 2, width)."""
+    there, back = columns[d.first], columns[d.second]
+    return there if np.array_equal(there, back) else np.stack([there, back], axis=1)
 
 
 def _check_ends(index: np.ndarray, column_ptr: np.ndarray, node_ptr: np.ndarray) -> None:

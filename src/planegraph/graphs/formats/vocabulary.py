@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..graphs.formats.molecules import ACCEPTS, ATOM_LABELS, BOND_LABELS, STEREO
+from .molecules import ACCEPTS, ATOM_LABELS, BOND_LABELS, STEREO
 
 VERSION = 2
 _STEREO = (0, *STEREO.values())
@@ -43,18 +43,12 @@ def sizes(columns: Mapping[str, Sequence[int]]) -> tuple[int, ...]:
     return tuple(len(values) + 1 for values in columns.values())
 
 
-def encode_atoms(labels: np.ndarray) -> np.ndarray:
-    """Categories (atoms, columns) from labels (atoms, ``ATOM_LABELS``)."""
-    return _encode(labels, ATOMS, ATOM_LABELS)
-
-
-def encode_bonds(labels: np.ndarray) -> np.ndarray:
-    """Categories (..., columns) from labels (..., ``BOND_LABELS``) of bonds or of their directions."""
-    return _encode(labels, BONDS, BOND_LABELS)
-
-
-def _encode(labels: np.ndarray, columns: Mapping[str, Sequence[int]], names: Sequence[str]) -> np.ndarray:
-    found = np.zeros((*labels.shape[:-1], len(columns)), np.int32)
+def encode(labels: np.ndarray | None, columns: Mapping[str, Sequence[int]]) -> np.ndarray | None:
+    """Categories (..., ``columns``) of labels (..., ``ATOM_LABELS`` or ``BOND_LABELS``) of atoms, or of bonds or their directions."""
+    if labels is None:
+        return None
+    names = ATOM_LABELS if columns is ATOMS else BOND_LABELS
+    found = np.zeros((*labels.shape[:-1], len(columns)), np.int64)
     for k, (name, listed) in enumerate(columns.items()):
         values, known = labels[..., names.index(name)], np.array(listed)
         order = np.argsort(known)
