@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup
@@ -83,7 +84,9 @@ def _line(curve: Curve, what: str, scale: float) -> Line:
 def _marks(plot: Plot, run: Run, trials: Sequence[Line], colour: str, most: int, rings: bool) -> list[Markup]:
     several = len(trials) > 1
     width = 1.0 if several or colour == OTHERS else 1.8
-    drawn = [(x, y, width, {"stroke_opacity": 0.5 if several else 1}) for x, y in trials]
+    drawn: list[tuple[Any, Any, float, dict[str, Any]]] = [
+        (x, y, width, {"stroke_opacity": 0.5 if several else 1}) for x, y in trials
+    ]
     drawn += [(*mean_curve(trials), 2.2, {"class_": "mean"})] if several else []
     marks = []
     for x, y, width, more in drawn:
@@ -92,7 +95,9 @@ def _marks(plot: Plot, run: Run, trials: Sequence[Line], colour: str, most: int,
     if rings:
         best = [(c.best_epoch, y[x == c.best_epoch]) for c, (x, y) in zip(run.curves, trials, strict=True) if c.best_epoch]
         at = [(epoch, float(y[0])) for epoch, y in best if len(y)]
-        marks += [plot.rings(*np.array(at).T, colour)] if at else []
+        if at:
+            x, y = np.array(at).T
+            marks.append(plot.rings(x, y, colour))
     return marks
 
 

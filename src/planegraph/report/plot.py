@@ -5,8 +5,9 @@ Text and lines take the colour of the page, so a plot suits light and dark pages
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from markupsafe import Markup, escape
@@ -38,7 +39,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
     return Markup(f"<{name}{given}>{join(children)}</{name}>" if children else f"<{name}{given}/>")
 
 
-def join(children: Sequence[object]) -> Markup:
+def join(children: Iterable[Any]) -> Markup:
     """Markup one after another; other text is escaped."""
     return Markup("").join(children)
 
@@ -86,12 +87,12 @@ class Plot:
         x = LEFT + self.x.place(xs) * (self.right - LEFT)
         return x, self.bottom - self.y.place(ys) * (self.bottom - TOP)
 
-    def line(self, xs: object, ys: object, colour: str, width: float = 1.0, **more: object) -> Markup:
+    def line(self, xs: Any, ys: Any, colour: str, width: float = 1.0, **more: Any) -> Markup:
         """A line through points."""
         d = "M" + "L".join(self._points(xs, ys)) if np.size(xs) else ""
         return tag("path", d=d, fill="none", stroke=colour, stroke_width=width, stroke_linejoin="round", **more)
 
-    def guide(self, xs: object, ys: object, **more: object) -> Markup:
+    def guide(self, xs: Any, ys: Any, **more: Any) -> Markup:
         """A thin line in the colour of the text."""
         return self.line(xs, ys, "currentColor", stroke_opacity=0.5, **more)
 

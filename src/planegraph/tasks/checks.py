@@ -7,8 +7,9 @@ that does not fit is looked for only where there is one.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -107,7 +108,8 @@ def check_features(task: str, dataset: PackedDataset, nodes: FeatureSizes, edges
 def _kind_problem(values: np.ndarray | None, sizes: FeatureSizes) -> str:
     """What is wrong with the type or the number of columns; empty if nothing is."""
     categorical = sizes[0] == "categorical"
-    width = {"categorical": lambda s: len(s), "continuous": int, "mixed": lambda s: len(s[0]) + s[1]}[sizes[0]](sizes[1])
+    widths: dict[str, Callable[[Any], int]] = {"categorical": len, "continuous": int, "mixed": lambda s: len(s[0]) + s[1]}
+    width = widths[sizes[0]](sizes[1])
     wanted = f" must have {_columns(width)} of {'integers' if categorical else 'floats'}"
     if values is None:
         return f"{wanted}; the dataset has none"
@@ -118,12 +120,13 @@ def _kind_problem(values: np.ndarray | None, sizes: FeatureSizes) -> str:
 
 def _value_problem(values: np.ndarray, sizes: FeatureSizes, ptr: np.ndarray, row: str) -> str:
     """The first value that is no number, or none of its column's categories, and where it is; empty if there is none."""
+    size: Any = sizes[1]
     if sizes[0] != "categorical":
         if np.isfinite(values.min()) and np.isfinite(values.max()):  # both are NaN if one value is
-            return "" if sizes[0] == "continuous" else _category_problem(values, sizes[1][0], ptr, row)
+            return "" if sizes[0] == "continuous" else _category_problem(values, size[0], ptr, row)
         column = int(np.argwhere(~np.isfinite(values))[0, -1])
         return _found(values[..., column], ~np.isfinite(values[..., column]), column, "finite", ptr, row)
-    return _category_problem(values, sizes[1], ptr, row)
+    return _category_problem(values, size, ptr, row)
 
 
 def _category_problem(values: np.ndarray, sizes: tuple[int, ...], ptr: np.ndarray, row: str) -> str:
@@ -220,7 +223,8 @@ def _check_values(task: Task) -> None:
     if fits.all():
         return
     bad = ~fits.reshape(len(y), -1).all(axis=1)
-    for where, _, ids in task.parts() or [("", "", np.arange(len(y)))]:
+    everywhere: list[Any] = [("", "", np.arange(len(y)))]
+    for where, _, ids in task.parts() or everywhere:
         found = ids[bad[ids]]
         if len(found):
             graph = int(found[0])

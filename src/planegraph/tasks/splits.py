@@ -112,13 +112,13 @@ def folds(groups: int | Sequence[Any], k: int, seed: int, *, what: str = "molecu
     """
     if k < len(PARTS):
         raise PlanegraphError(f"cross-validation needs 3 folds or more, for train, val and test; found k={k}")
-    alone = isinstance(groups, int | np.integer)
-    members = np.arange(groups) if alone else _members(groups)
-    if len(members) < k:
-        what = what if alone else "groups"
-        raise PlanegraphError(f"{k} folds need {k} {what} or more; found {len(members)}. Use fewer folds, or another split")
+    members = None if isinstance(groups, int | np.integer) else _members(groups)
+    found: Any = groups if members is None else len(members)
+    if found < k:
+        what = what if members is None else "groups"
+        raise PlanegraphError(f"{k} folds need {k} {what} or more; found {found}. Use fewer folds, or another split")
     rng = np.random.default_rng(seed)
-    dealt = np.array_split(rng.permutation(groups), k) if alone else _deal(members, k, rng)
+    dealt = np.array_split(rng.permutation(found), k) if members is None else _deal(members, k, rng)
     return [_fold(dealt, i) for i in range(k)]
 
 
@@ -255,7 +255,8 @@ def _fill(members: list[np.ndarray], sizes: np.ndarray, rng: np.random.Generator
     """Whole groups into parts of these sizes, large groups first."""
     large = min(size for size in sizes if size) / 2
     order = sorted(rng.permutation(len(members)), key=lambda g: len(members[g]) <= large)  # stable: shuffled within both kinds
-    room, parts = sizes.copy(), [[] for _ in PARTS]
+    room = sizes.copy()
+    parts: list[list[np.ndarray]] = [[] for _ in PARTS]
     for g in order:
         fits = np.flatnonzero(room >= len(members[g]))
         part = int(fits[0]) if len(fits) else int(np.argmax(room))

@@ -85,7 +85,8 @@ def _lines(stream: Iterable[bytes], source: str) -> Iterator[Entry]:
 
 
 def _paragraphs(stream: Iterable[bytes], source: str) -> Iterator[Entry]:
-    lines, start = [], 0
+    lines: list[bytes] = []
+    start = 0
     for number, raw in enumerate(chain(stream, [b""]), 1):  # the end of the input ends a paragraph
         text = raw.strip()
         if text:

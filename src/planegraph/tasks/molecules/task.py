@@ -315,7 +315,9 @@ def _targets(kind: Kind, y: np.ndarray, columns: _Columns, path: Any) -> tuple[t
     return tuple(str(int(value)) if value.is_integer() else repr(value) for value in found.tolist()), numbers
 
 
-def _splits(options: MoleculeOptions, columns: _Columns, kept: np.ndarray, smiles: Sequence[str], path: Any) -> Split | list[Split]:
+def _splits(
+    options: MoleculeOptions, columns: _Columns, kept: np.ndarray, smiles: Sequence[str], path: Any
+) -> Split | Sequence[Split]:
     try:
         if columns.parts is not None:
             return column_split([columns.parts[i] for i in kept], options.seed, columns.rows[kept].tolist())
