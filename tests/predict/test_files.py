@@ -147,7 +147,7 @@ def test_a_damaged_row_leaves_no_file(run, predictor, tmp_path):
 @pytest.mark.parametrize("count", ["0", "-1", "two"])
 def test_workers_are_counted_from_one(run, count, capsys):
     assert main(["predict", str(run / "run"), "x.csv", "-o", "y.csv", "--workers", count]) == 2
-    assert "must be a number from 1 on" in capsys.readouterr().err
+    assert "must be a whole number from 1 on" in capsys.readouterr().err
 
 
 def test_gzip_holds_the_plain_bytes(run, predictor, tmp_path):

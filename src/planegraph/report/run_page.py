@@ -46,7 +46,7 @@ def _values(run: Run) -> dict[str, Any]:
         "notes": result.get("notes"),
         "molecules": None if found is None else molecules.part(found),
         "curves": learning_curves([run], [run.model]),
-        "predictions": prediction_figures(run),
+        "predictions": _figures(run, found, COLOURS[0]),
         "classes": classes,
         "open_classes": open_classes,
         "trials": trial_table(run),
@@ -68,7 +68,10 @@ def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> 
 
 def prediction_figures(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
     """Of the ensemble if the run is on a table of molecules, else of its trials."""
-    found = molecules.read(run)
+    return _figures(run, molecules.read(run), colour)
+
+
+def _figures(run: Run, found: molecules.MoleculeRun | None, colour: str) -> list[Figure]:
     return run_figures(run, colour) if found is None or found.tests is None else molecules.plots(found, colour)
 
 
