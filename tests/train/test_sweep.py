@@ -79,7 +79,7 @@ def test_what_is_one_value():
     ]
     kinds = [c.overrides for c in combinations(["train.schedule={kind: step, every: 5},constant"])]
     settings = [RunSettings("x").with_overrides(o).train.schedule for o in kinds]
-    assert [type(schedule).__name__ for schedule in settings] == ["Step", "Constant"]
+    assert [type(schedule).__name__ for schedule in settings] == ["StepDecay", "Constant"]
 
 
 def test_names():
