@@ -351,15 +351,19 @@ def _others(begun: Mapping[Any, tuple[str, ...]]) -> bool:
 
 
 def table(rows: list[dict[str, Any]], tools: Sequence[str], sets: Sequence[str]) -> str:
-    """Markdown, a line for each set and tool: the mean over all runs, over each kind of split, the splits and seeds, and the CPU time."""
+    """Markdown, a line for each set and tool: means over splits (each the mean of its seeds), and the CPU time."""
     lines = ["| set | tool | all splits | random | scaffold | splits x seeds | CPU s a run |", "|---|---|--:|--:|--:|--:|--:|"]
     for name, tool in itertools.product(sets, tools):
         runs = [row for row in rows if (row["set"], row["tool"]) == (name, tool)]
         if not runs:
             continue
-        means = [_mean([row["test"] for row in runs if row["split"].startswith(kind)]) for kind in ("", "random", "scaffold")]
+        of_split = {split: [row["test"] for row in runs if row["split"] == split] for split in SPLITS}
+        means = [
+            _mean([float(np.mean(found)) for split, found in of_split.items() if found and split.startswith(kind)])
+            for kind in ("", "random", "scaffold")
+        ]
         splits, seeds = (len({row[key] for row in runs}) for key in ("split", "seed"))
-        count = f"{splits} x {seeds}" if len(runs) == splits * seeds else f"{len(runs)} of {splits} x {seeds}"
+        count = f"{splits} x {seeds}" if len(runs) == splits * seeds else f"{splits}, {len(runs)} runs"
         metric = "ROC-AUC" if name in CLASSES else "RMSE"
         lines.append(f"| {name}, {metric} | {tool} | {' | '.join(means)} | {count} | {_mean(on_cpu(runs), 0)} |")
     return "\n".join(lines)
