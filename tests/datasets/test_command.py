@@ -31,7 +31,7 @@ def places(folder) -> list[str]:
 def test_lists_all(run, tmp_path):
     status, out, err = run(*places(tmp_path))
     assert (status, err) == (0, "")
-    for name in ("exp", "cexp", "p3r", "qm9_cc", "qm9", "zinc12k", "zincfull", "molhiv", "tiger", "brec"):
+    for name in datasets.DATASETS:
         assert f"\n{name} " in out
     assert "can be generated" in out
     assert "raw files missing" in out

@@ -8,32 +8,21 @@ import numpy as np
 import pytest
 
 import planegraph as pg
+from planegraph import datasets
 from planegraph.datasets.exp import read_graphsat
 from planegraph.datasets.qm9 import TARGETS, node_features
 from planegraph.datasets.raw import load_arrays
 from planegraph.errors import FormatError
 
-SIZES = {
-    "exp": (1200, 53_210, 66_022),
-    "cexp": (934, None, None),
-    "p3r": (450, 4500, 6750),
-    "qm9_cc": (52_098, None, None),
-    "zinc12k": (12_000, 277_864, 298_985),
-    "molhiv": (41_127, 1_049_163, 1_129_688),
-    "tiger": (7, 50_000, 107_027),
-    "brec": (62, None, None),
-    "qm9": (130_473, None, None),
-}
 
-
-@pytest.mark.parametrize("name", SIZES)
-def test_counts_and_tasks(name, dataset):
+@pytest.mark.parametrize("name", sorted(datasets.DATASETS.keys() - {"zincfull"}))  # whose molecules take RDKit minutes
+def test_a_dataset_and_its_task(name, dataset):
     found = dataset(name)
     task = found.task()
     ds = task.dataset
-    found_sizes = (len(ds), ds.tables.size("node"), ds.tables.size("edge"))
-    assert all(wanted in (None, got) for wanted, got in zip(SIZES[name], found_sizes, strict=True))
-    assert found.summary["planar"] == len(ds)
+    counts = {part: len(ids) for part, ids in (task.splits or {}).items()} | found.summary
+    assert found.published.items() <= counts.items()
+    assert counts["planar"] == len(ds)
     ds.subset(np.arange(0, len(ds), max(len(ds) // 50, 1))).check()
     check_targets(task)
     check_features(task.node_features, ds.x)
@@ -102,6 +91,7 @@ def test_qm9_targets_one_by_one(dataset, data_root):
     task = qm9.task("gap")
     val = load_arrays(data_root / "qm9" / "qm9_val.npz", ("y", "z", "num_h", "flags", "mulliken_1e6"))
     column = list(TARGETS).index("gap")
+    assert len(task.dataset) == 130_473
     np.testing.assert_array_equal(task.dataset.y[task.splits["val"], 0], val["y"][:, column])
     assert (task.outputs, task.scale, task.name) == (1, TARGETS["gap"], "qm9-gap")
     x = node_features(val)

@@ -27,33 +27,21 @@ if TYPE_CHECKING:
     from .zinc import Zinc12k, ZincFull
 
 DATASETS = {
-    "exp": "Exp",
-    "cexp": "Cexp",
-    "p3r": "P3R",
-    "qm9_cc": "QM9CC",
-    "qm9": "QM9",
-    "zinc12k": "Zinc12k",
-    "zincfull": "ZincFull",
-    "molhiv": "MolHIV",
-    "tiger": "TigerAlaska",
-    "brec": "Brec",
+    "exp": "exp.Exp",
+    "cexp": "exp.Cexp",
+    "p3r": "p3r.P3R",
+    "qm9_cc": "qm9_cc.QM9CC",
+    "qm9": "qm9.QM9",
+    "zinc12k": "zinc.Zinc12k",
+    "zincfull": "zinc.ZincFull",
+    "molhiv": "molhiv.MolHIV",
+    "tiger": "tiger.TigerAlaska",
+    "brec": "brec.Brec",
 }
-"""The class of every dataset by its name."""
+"""The module and class of every dataset by its name."""
 
-_MODULE_OF = {
-    "Brec": "brec",
-    "Cexp": "exp",
-    "Dataset": "base",
-    "Exp": "exp",
-    "MissingDataError": "files",
-    "MolHIV": "molhiv",
-    "P3R": "p3r",
-    "QM9": "qm9",
-    "QM9CC": "qm9_cc",
-    "TigerAlaska": "tiger",
-    "Zinc12k": "zinc",
-    "ZincFull": "zinc",
-}
+_MODULE_OF = {"Dataset": "base", "MissingDataError": "files"}
+_MODULE_OF |= {cls: module for module, cls in (place.split(".") for place in DATASETS.values())}
 
 __all__ = [
     "DATASETS",
@@ -84,7 +72,8 @@ def get(name: str, root: Any = None, **options: Any) -> Dataset:
     """The dataset of this name; options as in :class:`Dataset`."""
     if name not in DATASETS:
         raise UnknownDatasetError(f"there is no dataset {name!r}; there are {', '.join(DATASETS)}")
-    return __getattr__(DATASETS[name])(root, **options)
+    module, cls = DATASETS[name].split(".")
+    return getattr(import_module(f".{module}", __name__), cls)(root, **options)
 
 
 def __getattr__(name: str) -> Any:

@@ -84,6 +84,7 @@ class Cexp(_Pairs):
             sha256="711521591cb429f774cb6864d3fc80ff20e65a1ec14c1874aad9918a3eec332a",
         ),
     )
+    published: ClassVar[Mapping[str, int]] = {"graphs": 934}
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         path = paths["exp/CEXP_GRAPHSAT.txt.gz"]

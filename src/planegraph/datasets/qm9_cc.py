@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import FormatError
-from ..graphs.batch import GraphBatch
 from ..tasks import PARTS
 from ..tasks.splits import by_number
 from ..tasks.task import Task
@@ -53,10 +52,10 @@ class QM9CC(Dataset):
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         parts = [_read(paths[f"plane/CC_{part}.json.gz"]) for part in PARTS]
-        coefficient = np.concatenate([y for _, y in parts])
-        split = np.repeat(np.arange(len(parts), dtype=np.int8), [len(y) for _, y in parts])
+        coefficient = np.concatenate([part.y for part in parts])
+        split = np.repeat(np.arange(len(parts), dtype=np.int8), [len(part) for part in parts])
         y = ((coefficient - SHIFT) / SCALE).astype(np.float32)
-        return RawGraphs(join([b for b, _ in parts]), y=y[:, None], attrs={"split": split, "coefficient": coefficient})
+        return RawGraphs(join([part.batch for part in parts]), y=y[:, None], attrs={"split": split, "coefficient": coefficient})
 
     def task(self) -> Task:
         """Root mean squared error of a sigmoid is trained on, mean absolute error reported."""
@@ -72,7 +71,7 @@ class QM9CC(Dataset):
         )
 
 
-def _read(path: Path) -> tuple[GraphBatch, np.ndarray]:
+def _read(path: Path) -> RawGraphs:
     try:
         with gzip.open(path, "rt") as file:
             graphs: list[dict[str, Any]] = json.load(file)
@@ -83,4 +82,4 @@ def _read(path: Path) -> tuple[GraphBatch, np.ndarray]:
         raise FormatError(f"{path} is no list of graphs in gzipped JSON: {error!r}") from None
     with reading(path):
         batch, _ = from_columns(nodes, np.cumsum([0, *(i.shape[1] for i in index)]), np.concatenate(index, axis=1))
-    return batch, y
+        return RawGraphs(batch, y=y)
