@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import re
 from inspect import signature
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,7 +23,6 @@ from planegraph.transforms import Planar
 from .examples import WIDTH, Example, Kind, corner_cases, planar_zoo
 from .models import pack
 
-LEARNING = Path(__file__).resolve().parents[2] / "docs" / "learning.md"
 EDGES, DARTS = Kind("continuous", "continuous"), Kind("continuous", "continuous", darts=True)
 OPTIONS = ({}, {"norm": "none", "residual": False}, {"neighbours": False, "cut": False})
 
@@ -199,14 +196,6 @@ def test_in_a_sequential_of_pyg():
     data = pyg_batch(examples(EDGES))
     layers = [(PlanEConv(WIDTH, 8), "x, batch -> x"), torch.nn.ReLU(), (PlanEConv(8, 4), "x, batch -> x")]
     assert Sequential("x, batch", layers)(data.x, data).shape == (data.num_nodes, 4)
-
-
-def test_the_example_of_the_documentation():
-    names = {"torch": torch, "PlanEConv": PlanEConv, "global_add_pool": global_add_pool}
-    exec(re.search(r"```python\n(class Mine.*?)```", LEARNING.read_text(encoding="utf-8"), re.DOTALL)[1], names)
-    path = Data(x=torch.tensor([[0], [27], [3]]), edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]]), edge_attr=torch.arange(4))
-    batch = Batch.from_data_list([Planar()(path)] * 2)
-    assert names["Mine"]()(batch).shape == (2, 1)
 
 
 def test_repr():
