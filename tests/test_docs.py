@@ -13,6 +13,7 @@ import shlex
 import shutil
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -84,6 +85,13 @@ def test_datasets(data_root, tmp_path, monkeypatch):
     assert len(names["task"].dataset) == 12_000
 
 
+def test_every_dataset_has_a_row():
+    from planegraph import datasets
+
+    rows = re.findall(r"^\| `(\w+)` ", (ROOT / "docs/datasets.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == list(datasets.DATASETS)
+
+
 def test_training(monkeypatch, capsys):
     """With rings and stars in place of TUDataset, which downloads, and small models."""
     import torch_geometric.datasets
@@ -153,12 +161,21 @@ def test_commands_in_the_text(page):
 
 @pytest.mark.parametrize("page", PAGES)
 def test_what_the_text_names_is_there(page):
-    """Files of the project, as in tests/test_big.py, and names of the package, as in `planegraph.data.checks`."""
+    """Files of the project, as in tests/test_big.py or `nn/model.py`, and names of the package, as in `planegraph.data.checks`."""
     text = (ROOT / page).read_text(encoding="utf-8")
     files = re.findall(r"(?<![\w./])(?:tests|src|benchmarks|examples|configs)/[\w/-]+\.\w+", text)
-    assert not [file for file in files if not (ROOT / file).exists()]
+    assert not [file for file in files if "NAME" not in file and not (ROOT / file).exists()]
+    for file in re.findall(r"`([a-z][a-z0-9_/]*\.(?:py|cpp|hpp))`", text):
+        assert any(path.endswith(f"/{file}") for path in sources()), file
     for name in re.findall(r"`(planegraph(?:\.\w+)+)`", text):
         pkgutil.resolve_name(name)
+
+
+@cache
+def sources() -> list[str]:
+    """The paths of all sources, from the root."""
+    folders = ("src", "cpp", "tests", "benchmarks", "examples")
+    return [f"/{path.relative_to(ROOT)}" for folder in folders for path in (ROOT / folder).rglob("*.*")]
 
 
 def check_command(line: str, where: Block | str) -> None:
