@@ -99,7 +99,7 @@ def fetch(files: Sequence[RawFile], root: Path, dataset: str, download: bool = T
 
 def missing_message(dataset: str, missing: Sequence[RawFile], root: Path) -> str:
     """What to fetch and where to put it."""
-    lines = [f"{dataset} needs raw files that are not under {root} (--data, root=..., or the environment variable PLANEGRAPH_DATA):"]
+    lines = [f"{dataset} needs raw files that are not under {root} (--data, root=..., or the variable PLANEGRAPH_DATA):"]
     for file in missing:
         source = f" Source: {file.url}" if file.url else ""
         lines.append(f"  {root / file.path}\n      {file.what}{source}")
