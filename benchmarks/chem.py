@@ -10,7 +10,8 @@ processor; runs that are there are skipped, so a benchmark can be interrupted an
 Regression is scored by the test RMSE in the file's units, classification by the test ROC-AUC. The tools:
 
 - ``planegraph``: ``planegraph train FILE`` without further settings, which trains five models on the smallest sets and one on the largest;
-  ``planegraph-1`` and ``planegraph-5``: the same with ``--ensemble 1`` and ``--ensemble 5``.
+  ``planegraph-1`` and ``planegraph-5``: the same with ``--ensemble 1`` and ``--ensemble 5``. The models of seed s have the seeds 100 s,
+  100 s + 1, ..., so that no two runs share one.
 - ``chemprop``: a directed message passing network, by its own command line and with its defaults: 50 epochs, the weights of the epoch with
   the lowest validation loss. The seed goes to ``--pytorch-seed`` and ``--data-seed``.
 - ``chemprop-matched``: the same with as many epochs as take the CPU time that planegraph took on the set, by the runs in the file on
@@ -244,7 +245,7 @@ def planegraph(job: Job, *options: str) -> np.ndarray:
             "--out",
             "run",
         ]
-        train += ["--device", job.device, "--set", f"train.seed={job.seed}", *options]
+        train += ["--device", job.device, "--set", f"train.seed={100 * job.seed}", *options]
         for command in (train, [*run, "predict", "run", table, "-o", out, "-q", "--device", job.device, "--workers", "1"]):
             done = subprocess.run(command, cwd=folder, env=os.environ | {"OMP_NUM_THREADS": "1"}, text=True, capture_output=True)
             if done.returncode not in (0, 1):  # 1: some rows could not be read
