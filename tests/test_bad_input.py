@@ -54,7 +54,7 @@ def test_bad_graphs(arguments, message):
         ({"node_labels": [1, 2]}, r"node_labels .*found shape \(2,\)"),
         ({"node_labels": [[[1]]] * 3}, r"node_labels"),
         ({"node_labels": [1.0, NAN, 2.0]}, r"node_labels\[1, 0\] is NaN"),
-        ({"node_labels": ["C", "N", "O"]}, r"dtype"),
+        ({"node_labels": ["C", "N", 8]}, r"dtype object"),
         ({"node_labels": [1, 2, 2**64]}, r"node_labels"),
         ({"node_labels": np.array([1, 2, 2**63], dtype=np.uint64)}, r"node_labels\[2, 0\]"),
         ({"node_labels": np.zeros(3, complex)}, r"dtype complex"),

@@ -16,6 +16,7 @@ from .decomposition.objects import Block, CutNode, Decomposition, SkeletonEdge, 
 from .errors import FormatError, InvalidGraphError, MissingDependencyError, NotPlanarError, PlanegraphError, PlanegraphWarning
 from .graphs import families
 from .graphs.batch import GraphBatch
+from .graphs.formats.convert import as_graph
 from .graphs.graph import Graph
 
 try:
@@ -39,6 +40,7 @@ __all__ = [
     "PlanegraphWarning",
     "SkeletonEdge",
     "SpqrNode",
+    "as_graph",
     "canonical_codes",
     "canonical_form",
     "decompose",

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
-from ..decomposition.api import _expect, run_batch, split_codes
+from ..decomposition.api import is_planar, run_batch, run_graph, split_codes
+from ..errors import NotPlanarError
 from ..graphs.batch import GraphBatch
+from ..graphs.formats.convert import as_graph
 from ..graphs.graph import Graph
 from .code import decode
 
@@ -38,7 +41,7 @@ class CanonicalForm:
         return f"CanonicalForm({self.digest}, {len(self.labelling)} nodes, {len(self.code)} bytes)"
 
 
-def canonical_form(graph: Graph) -> CanonicalForm:
+def canonical_form(graph: Any) -> CanonicalForm:
     """The canonical form of a planar graph; raises :class:`NotPlanarError` for others.
 
     >>> import planegraph as pg
@@ -48,8 +51,7 @@ def canonical_form(graph: Graph) -> CanonicalForm:
     >>> f.graph() == pg.families.path(3).relabel(f.labelling)
     True
     """
-    _expect(graph, Graph)
-    out = run_batch(GraphBatch.from_graphs([graph]), 1, walks=False, codes=True)
+    out = run_graph(as_graph(graph), walks=False, codes=True)
     labelling = out["labelling"]
     labelling.flags.writeable = False
     return CanonicalForm(out["code"].tobytes(), labelling)
@@ -72,28 +74,48 @@ def digest(code: bytes) -> str:
     return hashlib.sha256(code).hexdigest()[:32]
 
 
-def is_isomorphic(g: Graph, h: Graph) -> bool:
-    """Whether a bijection of the nodes maps g onto h, edges and labels included. Both must be planar.
+def is_isomorphic(g: Any, h: Any) -> bool:
+    """Whether a bijection of the nodes maps g onto h, edges and labels included. At least one of them must be planar.
 
     >>> import planegraph as pg
     >>> pg.is_isomorphic(pg.families.prism(4), pg.families.grid(2, 4))
     False
     """
-    return isomorphism(g, h) is not None
+    return _bijection(as_graph(g), as_graph(h)) is not None
 
 
-def isomorphism(g: Graph, h: Graph) -> np.ndarray | None:
-    """A bijection as an array, node v of g to node ``result[v]`` of h, edges and labels included; None if there is none.
+def isomorphism(g: Any, h: Any) -> np.ndarray | dict[Any, Any] | None:
+    """A bijection of the nodes that maps g onto h, edges and labels included; None if there is none. At least one must be planar.
+
+    It is an array: node v of g goes to node ``result[v]`` of h. If nodes have names, it is a dict from those of g to those of h.
 
     >>> import planegraph as pg
     >>> int(pg.isomorphism(pg.Graph(3, [(0, 1), (1, 2)]), pg.Graph(3, [(1, 0), (0, 2)]))[1])
     0
+    >>> import networkx as nx
+    >>> pg.isomorphism(nx.Graph([("a", "b"), ("b", "c")]), nx.Graph([("x", "y"), ("x", "z")]))["b"]
+    'x'
     """
-    _expect(g, Graph)
-    _expect(h, Graph)
+    g, h = as_graph(g), as_graph(h)
+    found = _bijection(g, h)
+    if found is None or (g.names is None and h.names is None):
+        return found
+    return dict(zip(g.named(np.arange(g.num_nodes)).tolist(), h.named(found).tolist(), strict=True))
+
+
+def _bijection(g: Graph, h: Graph) -> np.ndarray | None:
     if (g.num_nodes, g.num_edges) != (h.num_nodes, h.num_edges):
         return None
-    a, b = canonical_form(g), canonical_form(h)
+    try:
+        a = canonical_form(g)
+    except NotPlanarError:
+        if is_planar(h):
+            return None
+        raise
+    try:
+        b = canonical_form(h)
+    except NotPlanarError:
+        return None
     if a.code != b.code:
         return None
     back = np.empty(h.num_nodes, np.int64)

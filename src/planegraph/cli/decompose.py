@@ -39,27 +39,27 @@ def run(args: argparse.Namespace) -> int:
     for format, entries in chunks(args.files, args.format):
         for entry in entries:
             try:
-                graph, names = parse(format, entry.text, args.stereo)
-                d = decompose(graph, args.on_nonplanar)
+                d = decompose(parse(format, entry.text, args.stereo), args.on_nonplanar)
             except MissingDependencyError:  # no fault of the graph
                 raise
             except PlanegraphError as error:
                 problems.report(entry, error)
                 continue
             if args.json:
-                line = {"source": entry.source, "line": entry.line, **as_json(d, names)}
+                line = {"source": entry.source, "line": entry.line, **as_json(d)}
                 sys.stdout.write(json.dumps(line, separators=(",", ":")) + "\n")
             else:
-                say(f"{entry.source}:{entry.line}: {render(d, names, args.max_lines)}\n")
+                say(f"{entry.source}:{entry.line}: {render(d, args.max_lines)}\n")
     return 1 if problems.count else 0
 
 
-def as_json(d: Decomposition, names: list[str] | None = None) -> dict[str, Any]:
+def as_json(d: Decomposition) -> dict[str, Any]:
     """Plain lists and dicts; nodes are numbers, ``names`` tells what they were called in the input."""
+    names = d.graph.names
     return {
         "num_nodes": d.graph.num_nodes,
         "edges": d.graph.edges.tolist(),
-        **({"names": names} if names is not None else {}),
+        **({"names": names.tolist()} if names is not None else {}),
         "counts": d.counts,
         "blocks": [
             {name: getattr(b, name) for name in ("nodes", "edges", "root", "spqr_nodes", "level", "parent_cut")} for b in d.blocks

@@ -30,7 +30,7 @@ def add_parser(commands: Any) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.A == args.B == "-":
         raise UsageError("only one of the two graphs can come from standard input")
-    (g, g_names), (h, h_names) = (_read(name, args.format, args.stereo) for name in (args.A, args.B))
+    g, h = (_read(name, args.format, args.stereo) for name in (args.A, args.B))
     try:
         mapping = isomorphism(g, h)
     except NotPlanarError:
@@ -38,12 +38,12 @@ def run(args: argparse.Namespace) -> int:
     if not args.quiet:
         sys.stdout.write("not isomorphic\n" if mapping is None else "isomorphic\n")
         if args.mapping and mapping is not None:
-            for v, w in enumerate(mapping.tolist()):
-                repeat(f"{g_names[v] if g_names else v}\t{h_names[w] if h_names else w}\n")
+            for v, w in mapping.items() if isinstance(mapping, dict) else enumerate(mapping.tolist()):
+                repeat(f"{v}\t{w}\n")
     return 1 if mapping is None else 0
 
 
-def _read(argument: str, format: str | None, stereo: bool) -> tuple[Graph, list[str] | None]:
+def _read(argument: str, format: str | None, stereo: bool) -> Graph:
     try:
         if argument == "-" or (os.path.exists(argument) and not Path(argument).is_dir()):
             return _read_file(argument, format, stereo)
@@ -52,7 +52,7 @@ def _read(argument: str, format: str | None, stereo: bool) -> tuple[Graph, list[
         raise UsageError(f"{argument}: {error}") from None
 
 
-def _read_file(name: str, format: str | None, stereo: bool) -> tuple[Graph, list[str] | None]:
+def _read_file(name: str, format: str | None, stereo: bool) -> Graph:
     entries = [(chosen, entry) for chosen, chunk in chunks([name], format) for entry in chunk]
     if len(entries) != 1:
         raise UsageError(f"{name} must hold one graph; found {len(entries)}")

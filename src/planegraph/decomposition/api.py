@@ -11,8 +11,9 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _core
-from ..errors import InvalidGraphError
+from ..errors import InvalidGraphError, NotPlanarError
 from ..graphs.batch import GraphBatch
+from ..graphs.formats.convert import as_graph
 from ..graphs.graph import Graph
 from ..graphs.labels import is_float, to_keys
 from .objects import Decomposition
@@ -21,14 +22,14 @@ from .tables import COLUMNS, TABLES, Tables
 OnNonplanar = Literal["raise", "set"]
 
 
-def is_planar(graph: Graph) -> bool:
+def is_planar(graph: Any) -> bool:
     """Whether the graph can be drawn in the plane without crossings; O(n + m).
 
     >>> import planegraph as pg
     >>> pg.is_planar(pg.families.wheel(6)), pg.is_planar(pg.families.complete(5))
     (True, False)
     """
-    _expect(graph, Graph)
+    graph = as_graph(graph)
     return _core.is_planar(graph.num_nodes, graph.edges)
 
 
@@ -43,22 +44,23 @@ def planar_mask(batch: GraphBatch) -> np.ndarray:
     return _core.planar_mask(batch.node_ptr, batch.edge_ptr, batch.edges).view(bool)
 
 
-def kuratowski_witness(graph: Graph) -> np.ndarray | None:
+def kuratowski_witness(graph: Any) -> np.ndarray | None:
     """The edges, as rows (u, v), of a subgraph that is a subdivision of K5 or K3,3; None if the graph is planar.
 
     >>> import planegraph as pg
     >>> len(pg.kuratowski_witness(pg.families.complete_bipartite(3, 3)))
     9
     """
-    _expect(graph, Graph)
+    graph = as_graph(graph)
     ids = _core.kuratowski(graph.num_nodes, graph.edges)
-    return graph.edges[ids] if len(ids) else None
+    return graph.named(graph.edges[ids]) if len(ids) else None
 
 
-def decompose(graph: Graph, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
+def decompose(graph: Any, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
     """Blocks, cut nodes and SPQR trees with their canonical walks; O(n log n).
 
     Args:
+        graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads.
         on_nonplanar: what to do about a rigid component that is not planar: "raise" a :class:`NotPlanarError` with a witness,
             or encode that component as the plain "set" of its darts.
 
@@ -66,8 +68,8 @@ def decompose(graph: Graph, on_nonplanar: OnNonplanar = "raise") -> Decompositio
     >>> pg.decompose(pg.families.k2n(4)).counts
     {'blocks': 1, 'S': 4, 'P': 1, 'Q': 0, 'R': 0}
     """
-    _expect(graph, Graph)
-    arrays = run_batch(GraphBatch.from_graphs([graph]), 1, on_nonplanar, walks=True, codes=False)
+    graph = as_graph(graph)
+    arrays = run_graph(graph, on_nonplanar, walks=True, codes=False)
     return Decomposition(graph, {name: arrays[name] for names in TABLES.values() for name in names})
 
 
@@ -85,6 +87,15 @@ def decompose_batch(
     ([0, 1, 2], [0, 3])
     """
     return PackedDecomposition(batch, **run_batch(batch, threads, on_nonplanar, walks=True, codes=codes))
+
+
+def run_graph(graph: Graph, on_nonplanar: OnNonplanar = "raise", *, walks: bool, codes: bool) -> dict[str, np.ndarray]:
+    """The core's arrays for one graph; the witness of a graph that is not planar has the names of its nodes."""
+    try:
+        return run_batch(GraphBatch.from_graphs([graph]), 1, on_nonplanar, walks=walks, codes=codes)
+    except NotPlanarError as error:
+        error.witness = graph.named(error.witness)
+        raise
 
 
 def run_batch(

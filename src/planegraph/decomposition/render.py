@@ -6,8 +6,7 @@ SPQR node stands under the block. No recursion: trees may be deep.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,21 +19,21 @@ _TYPES, _CYCLE = "SPQR", 0
 _SHAPE = {"S": "cycle of {}", "P": "bond of {}", "Q": "edge", "R": "rigid, {} edges"}
 
 
-def render(d: Decomposition, names: Sequence[Any] | None = None, max_lines: int = 200, width: int = 100) -> str:
-    """The tree as text: at most ``max_lines`` lines, each cut at ``width`` characters. ``names`` replaces node numbers.
+def render(d: Decomposition, max_lines: int = 200, width: int = 100) -> str:
+    """The tree as text: at most ``max_lines`` lines, each cut at ``width`` characters. Nodes have their names.
 
     >>> import planegraph as pg
     >>> print(render(pg.decompose(pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)]))).splitlines()[0])
     4 nodes, 4 edges: 2 blocks, 1 cut node; S 1, P 0, Q 1, R 0
     """
-    return _Renderer(d, names, max_lines, width).text()
+    return _Renderer(d, max_lines, width).text()
 
 
 class _Renderer:
     """Looks up what it draws in the arrays, so that the first lines of a huge tree cost little more than sorting it."""
 
-    def __init__(self, d: Decomposition, names: Sequence[Any] | None, max_lines: int, width: int) -> None:
-        self.d, self.names, self.max_lines, self.width = d, names, max_lines, width
+    def __init__(self, d: Decomposition, max_lines: int, width: int) -> None:
+        self.d, self.max_lines, self.width = d, max_lines, width
         a = d.arrays
         self.below = {
             "cuts of block": _Groups(a["cut_parent_block"], max_lines + 1),
@@ -85,7 +84,7 @@ class _Renderer:
 
     def describe(self, kind: str, index: int) -> str:
         if kind == "cut":
-            return f"cut node {self.name(int(self.d.arrays['cut_node'][index]))}"
+            return f"cut node {self.nodes(self.d.arrays['cut_node'][index : index + 1])}"
         if kind == "spqr":
             return self.spqr(index)
         if self.spqr_count[index] == 1:
@@ -110,11 +109,8 @@ class _Renderer:
         return np.flatnonzero(alone)
 
     def nodes(self, nodes: np.ndarray, most: int = 40) -> str:
-        text = " ".join(self.name(v) for v in nodes[:most].tolist())
+        text = " ".join(printable(str(name)) for name in self.d.graph.named(nodes[:most]).tolist())
         return text if len(nodes) <= most else text + " ..."
-
-    def name(self, v: int) -> str:
-        return printable(str(v if self.names is None else self.names[v]))
 
 
 class _Groups:

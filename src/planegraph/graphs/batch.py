@@ -98,19 +98,17 @@ class GraphBatch:
         return GraphBatch, arrays
 
     @classmethod
-    def from_graphs(cls, graphs: Iterable[Graph]) -> GraphBatch:
-        """Joins graphs. Either all or none carry node labels, of one width and kind (integer or float); the same for edges.
+    def from_graphs(cls, graphs: Iterable[Any]) -> GraphBatch:
+        """Joins graphs, ours or whatever :func:`planegraph.as_graph` reads; names of nodes are left behind.
 
+        Either all or none carry node labels, of one width and kind (integer or float); the same for edges.
         Graphs without nodes go with any node labels, and graphs without edges with any edge labels: they have none themselves.
 
         >>> import planegraph as pg
         >>> len(pg.GraphBatch.from_graphs([pg.families.cycle(n) for n in (3, 4, 5)]))
         3
         """
-        graphs = list(graphs)
-        for i, g in enumerate(graphs):
-            if not isinstance(g, Graph):
-                raise InvalidGraphError(f"graph {i}: expected a planegraph.Graph; found {type(g).__name__}", i)
+        graphs = [g if isinstance(g, Graph) else _converted(g, i) for i, g in enumerate(graphs)]
         nodes, sizes = [g.num_nodes for g in graphs], [g.num_edges for g in graphs]
         node_ptr, edge_ptr = offsets(nodes), offsets(sizes)
         edges = np.concatenate([np.empty((0, 2), np.int64), *(g.edges for g in graphs)])
@@ -176,6 +174,15 @@ class GraphBatch:
             if labels is not None:
                 parts.append(f"{name}={labels.dtype} x {labels.shape[-1]}")
         return f"GraphBatch({', '.join(parts)})"
+
+
+def _converted(graph: Any, i: int) -> Graph:
+    from .formats.convert import as_graph  # which reads PyG as batches
+
+    try:
+        return as_graph(graph)
+    except InvalidGraphError as error:
+        raise InvalidGraphError(f"graph {i}: {error}", i) from None
 
 
 def _as_offsets(values: Any, what: str) -> np.ndarray:

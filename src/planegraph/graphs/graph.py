@@ -1,11 +1,12 @@
 """One graph: nodes 0..n-1, undirected edges, labels. Immutable and checked when made, in O(n + m log m).
 
 Equality (``==``) means the same nodes, edges and labels under the same numbering, in whatever order and direction the edges were
-given. It is not isomorphism; that is :func:`planegraph.is_isomorphic`.
+given, and whatever the nodes' names are. It is not isomorphism; that is :func:`planegraph.is_isomorphic`.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,10 +24,11 @@ class Graph:
     Args:
         num_nodes: the number of nodes; they are 0, 1, ..., num_nodes - 1.
         edges: shape (m, 2), each undirected edge once, in either direction.
-        node_labels: shape (n,) or (n, width); integers, booleans or floats, compared exactly.
+        node_labels: shape (n,) or (n, width); integers, booleans, floats or text, compared exactly.
         edge_labels: shape (m,) or (m, width), the same label in both directions.
         dart_labels: shape (m, 2) or (m, 2, width), in place of edge_labels: ``dart_labels[e, 0]`` is the label of
             edge e = (u, v) in the direction u -> v, ``dart_labels[e, 1]`` of v -> u.
+        names: what the caller calls the nodes: n different hashable objects. Results of functions say nodes by these names.
 
     Labels on nothing are no labels: without edges ``edge_labels`` and ``dart_labels`` are None, without nodes ``node_labels`` is.
 
@@ -38,12 +40,13 @@ class Graph:
     True
     """
 
-    __slots__ = ("__weakref__", "_dart_labels", "_edge_labels", "_edges", "_node_labels", "_num_nodes")
+    __slots__ = ("__weakref__", "_dart_labels", "_edge_labels", "_edges", "_names", "_node_labels", "_num_nodes")
     _num_nodes: int
     _edges: np.ndarray
     _node_labels: np.ndarray | None
     _edge_labels: np.ndarray | None
     _dart_labels: np.ndarray | None
+    _names: np.ndarray | None
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class Graph:
         node_labels: Any = None,
         edge_labels: Any = None,
         dart_labels: Any = None,
+        names: Any = None,
     ) -> None:
         n = as_count(num_nodes)
         pairs = as_edges(edges)
@@ -65,22 +69,25 @@ class Graph:
             as_labels(node_labels, (n,), "node_labels"),
             as_labels(edge_labels, (m,), "edge_labels"),
             as_labels(dart_labels, (m, 2), "dart_labels"),
+            _as_names(names, n),
         )
 
-    def _set(self, n: int, edges: np.ndarray, node: Any, edge: Any, dart: Any) -> None:
+    def _set(self, n: int, edges: np.ndarray, node: Any, edge: Any, dart: Any, names: Any) -> None:
         node, edge, dart = if_any(node), if_any(edge), if_any(dart)
-        for array in (edges, node, edge, dart):
+        for array in (edges, node, edge, dart, names):
             if array is not None:
                 array.flags.writeable = False
-        fields = {"_num_nodes": n, "_edges": edges, "_node_labels": node, "_edge_labels": edge, "_dart_labels": dart}
-        for name, value in fields.items():
+        labels = {"_node_labels": node, "_edge_labels": edge, "_dart_labels": dart}
+        for name, value in {"_num_nodes": n, "_edges": edges, "_names": names, **labels}.items():
             object.__setattr__(self, name, value)
 
     @classmethod
-    def _trusted(cls, n: int, edges: np.ndarray, node: Any = None, edge: Any = None, dart: Any = None) -> Graph:
+    def _trusted(
+        cls, n: int, edges: np.ndarray, node: Any = None, edge: Any = None, dart: Any = None, names: np.ndarray | None = None
+    ) -> Graph:
         """For arrays that are already normalised, fresh and known to be a simple graph."""
         graph = cls.__new__(cls)
-        graph._set(n, edges, node, edge, dart)
+        graph._set(n, edges, node, edge, dart, names)
         return graph
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -90,7 +97,7 @@ class Graph:
         raise AttributeError("a Graph cannot be changed")
 
     def __reduce__(self) -> tuple:
-        return Graph, (self._num_nodes, self._edges, self._node_labels, self._edge_labels, self._dart_labels)
+        return Graph, (self._num_nodes, self._edges, self._node_labels, self._edge_labels, self._dart_labels, self._names)
 
     @property
     def num_nodes(self) -> int:
@@ -121,6 +128,20 @@ class Graph:
     def dart_labels(self) -> np.ndarray | None:
         """Shape (m, 2, width), int64 or float64, read-only; or None (also if there are edge labels)."""
         return self._dart_labels
+
+    @property
+    def names(self) -> np.ndarray | None:
+        """What the caller calls the nodes, read-only; None if they are simply 0..n-1."""
+        return self._names
+
+    def named(self, nodes: np.ndarray) -> np.ndarray:
+        """The names of these nodes, in an array of the same shape; the nodes themselves if they have no names.
+
+        >>> import planegraph as pg
+        >>> pg.Graph(2, [(0, 1)], names=["home", "work"]).named(np.array([1, 0])).tolist()
+        ['work', 'home']
+        """
+        return nodes if self._names is None else self._names[nodes]
 
     def __repr__(self) -> str:
         parts = [counted(self.num_nodes, "node"), counted(self.num_edges, "edge")]
@@ -177,7 +198,10 @@ class Graph:
         node = None if self._node_labels is None else np.empty_like(self._node_labels)
         if node is not None:
             node[new] = self._node_labels
-        return Graph._trusted(n, new[self._edges], node, self._edge_labels, self._dart_labels)
+        names = None if self._names is None else np.empty_like(self._names)
+        if names is not None:
+            names[new] = self._names
+        return Graph._trusted(n, new[self._edges], node, self._edge_labels, self._dart_labels, names)
 
     # ---- conversion (see formats/) ---------------------------------------------------------
 
@@ -253,6 +277,26 @@ def check_size(count: int, what: str, where: str = "", index: int | None = None)
     """Raises unless a graph may have so many ``what`` (nodes or edges); ``where`` and ``index`` name the graph of a batch."""
     if not 0 <= count <= MAX_SIZE:
         raise InvalidGraphError(f"{where}the number of {what} must be between 0 and 2^28, found {count}", index)
+
+
+def _as_names(names: Any, n: int) -> np.ndarray | None:
+    """An array of n different names, of integers if all are; None for the names 0..n-1."""
+    if names is None:
+        return None
+    names = list(names) if not isinstance(names, np.ndarray) else names.tolist()
+    if len(names) != n:
+        raise InvalidGraphError(f"names must hold a name for each of the {n} nodes; found {len(names)}")
+    try:
+        distinct = len(set(names))
+    except TypeError as error:
+        raise InvalidGraphError(f"names must be hashable, such as text, numbers or tuples of them; {error}") from None
+    if distinct < n:
+        twice = next(name for name, times in Counter(names).items() if times > 1)
+        raise InvalidGraphError(f"names must differ; found {twice!r} {names.count(twice)} times")
+    if all(type(name) is int and abs(name) < 2**63 for name in names):
+        array = np.array(names, np.int64)
+        return None if np.array_equal(array, np.arange(n)) else array
+    return np.fromiter(names, object, n)
 
 
 def as_edges(edges: Any) -> np.ndarray:

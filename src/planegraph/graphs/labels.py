@@ -1,9 +1,12 @@
-"""Labels: rows of integers or floats on nodes, edges or darts, compared exactly.
+"""Labels: rows of integers, floats or text on nodes, edges or darts, compared exactly.
 
 A label array has shape (rows,) or (rows, width); inside the package it is always (rows, width), int64 or float64, C-contiguous.
 The core compares 64-bit integer keys. Integers are their own keys; a double becomes the integer whose order is the order of the
 doubles: its bits read as a signed integer, the lower 63 bits flipped if it is negative. NaN has no place in an order and is
 refused; -0.0 is the same label as 0.0. Integer labels and float labels are different labels, even where 1 == 1.0.
+
+Text becomes integers: its UTF-8 bytes, eight to an integer, padded with zeros to 32 bytes. All text has this width, so that labels of
+different graphs compare, whatever else is in them.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import numpy as np
 from ..errors import InvalidGraphError
 
 _LOWER_63_BITS = np.int64(0x7FFF_FFFF_FFFF_FFFF)
+_TEXT_BYTES = 32
 
 
 def as_labels(values: Any, rows: tuple[int, ...], what: str) -> np.ndarray | None:
@@ -39,12 +43,32 @@ def as_labels(values: Any, rows: tuple[int, ...], what: str) -> np.ndarray | Non
     if array.dtype.kind == "f" and not hasattr(values, "dtype"):
         refuse_rounding(values, what)
     lead = len(rows)
+    if array.dtype.kind in "UOT":
+        array = _text(array if hasattr(values, "dtype") else np.asarray(values, object), lead, what)
     if array.shape[:lead] != rows or array.ndim > lead + 1:
         wanted = ", ".join(map(str, rows))
         raise InvalidGraphError(
             f"{what} must have shape ({wanted}{',' if lead == 1 else ''}) or ({wanted}, width); found shape {array.shape}"
         )
     return if_any(_exact(array.reshape(*rows, *(array.shape[lead:] or (1,))), what))
+
+
+def _text(array: np.ndarray, lead: int, what: str) -> np.ndarray:
+    """The integers of each text, those of one row side by side; the first ``lead`` axes count rows. What is not all text stays as it is."""
+    texts = array.ravel().tolist()
+    if not all(isinstance(text, str) for text in texts):
+        return array
+    packed = np.zeros((len(texts), _TEXT_BYTES), np.uint8)
+    for row, text in zip(packed, texts, strict=True):
+        data = text.encode("utf-8", "surrogatepass")
+        if len(data) > _TEXT_BYTES or b"\0" in data:
+            raise InvalidGraphError(
+                f"{what}: text has at most {_TEXT_BYTES} bytes in UTF-8, and no NUL; found {text[:60]!r} with {len(data)} bytes. Number "
+                "longer text, for example with numpy.unique(..., return_inverse=True)"
+            )
+        row[: len(data)] = np.frombuffer(data, np.uint8)
+    columns = packed.view(">i8").astype(np.int64)
+    return columns.reshape(*array.shape[:lead], -1)
 
 
 def to_numpy(values: Any, what: str, index: int | None = None) -> np.ndarray:

@@ -105,7 +105,7 @@ def read_chunk(format: str, entries: list[Entry], stereo: bool) -> tuple[GraphBa
     graphs, where, errors = [], [], {}
     for i, entry in enumerate(entries):
         try:
-            graphs.append(parse(format, entry.text, stereo)[0])
+            graphs.append(parse(format, entry.text, stereo))
             where.append(i)
         except MissingDependencyError:  # no fault of the graph
             raise
@@ -114,23 +114,23 @@ def read_chunk(format: str, entries: list[Entry], stereo: bool) -> tuple[GraphBa
     return GraphBatch.from_graphs(graphs), np.array(where, np.int64), errors
 
 
-def parse(format: str, text: bytes, stereo: bool) -> tuple[Graph, list[str] | None]:
-    """One graph, and the names of its nodes if it has any; a molecule with or without stereochemistry."""
+def parse(format: str, text: bytes, stereo: bool) -> Graph:
+    """One graph, with the names of its nodes if it has any; a molecule with or without stereochemistry."""
     if format == "graph6":
-        return Graph.from_graph6(text), None
+        return Graph.from_graph6(text)
     try:
         words = text.decode("utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(f"{format}: byte {error.start} is not UTF-8") from None
     if format == "smiles":
-        return Graph.from_smiles(words.split(None, 1)[0] if words.strip() else "", stereo), None
+        return Graph.from_smiles(words.split(None, 1)[0] if words.strip() else "", stereo)
     if format == "edges":
         return _named([tuple(item.split("-")) for item in words.replace(",", " ").split()])
     lines = (line.split("#", 1)[0].split() for line in words.split("\n"))
     return _named([tuple(line[:2]) for line in lines if line])
 
 
-def _named(items: list[tuple[str, ...]]) -> tuple[Graph, list[str]]:
+def _named(items: list[tuple[str, ...]]) -> Graph:
     for item in items:
         if len(item) > 2 or not all(item):
             raise FormatError(f"{'-'.join(item)!r} is not an edge u-v and not a node")
@@ -140,7 +140,7 @@ def _named(items: list[tuple[str, ...]]) -> tuple[Graph, list[str]]:
     number = {name: i for i, name in enumerate(names)}
     pairs = [(number[item[0]], number[item[1]]) for item in items if len(item) == 2]
     try:
-        return Graph(len(names), np.array(pairs, np.int64).reshape(-1, 2)), names
+        return Graph(len(names), np.array(pairs, np.int64).reshape(-1, 2), names=names)
     except PlanegraphError:
         raise FormatError(_not_simple(items)) from None
 

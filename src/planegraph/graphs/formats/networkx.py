@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,16 @@ import numpy as np
 from ...errors import InvalidGraphError, MissingDependencyError
 from ..directions import by_edge, pair_directions
 from ..graph import Graph
-from ..labels import refuse_rounding
+from ..labels import as_labels
 
 _EXACT_IN_DOUBLE = 2**53
 
 
 def from_networkx(G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Graph:
-    """A networkx graph; node i of the result is the i-th of ``G.nodes``.
+    """A networkx graph; node i of the result is the i-th of ``G.nodes``, which ``names`` keeps.
 
     Args:
-        node_attrs: a name or several names of node attributes; their values (numbers or rows of numbers) become the labels.
+        node_attrs: a name or several names of node attributes; their values (numbers, text or rows of them) become the labels.
         edge_attrs: the same for edges. In a ``DiGraph`` every edge must be there in both directions, and each direction gives
             its own label.
 
@@ -34,34 +35,35 @@ def from_networkx(G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Gra
     nodes = list(G.nodes)
     number = {v: i for i, v in enumerate(nodes)}
     n = len(nodes)
-    names = list(G.edges) if not G.is_multigraph() else [(u, v) for u, v, _ in G.edges]
-    edges = np.array([(number[u], number[v]) for u, v in names], np.int64).reshape(-1, 2)
+    pairs = [(u, v) for u, v, *_ in G.edges]
+    ends = chain.from_iterable(pairs)
+    edges = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(pairs)).reshape(-1, 2)
     node_labels = _columns([G.nodes[v] for v in nodes], node_attrs, lambda i: f"node {nodes[i]!r}")
     attributes = [data for *_, data in G.edges(data=True)]
-    edge_labels = _columns(attributes, edge_attrs, lambda i: f"edge {names[i]!r}")
+    edge_labels = _columns(attributes, edge_attrs, lambda i: f"edge {pairs[i]!r}")
     if not G.is_directed():
-        return Graph(n, edges, node_labels, edge_labels)
-    for u, v in names:
+        return Graph(n, edges, node_labels, edge_labels, names=nodes)
+    for u, v in pairs:
         if u == v:
             raise InvalidGraphError(f"edge {(u, v)!r} is a self-loop; drop it, or say it by a node label")
         if not G.has_edge(v, u):
             raise InvalidGraphError(
                 f"the DiGraph has edge {(u, v)!r} but not {(v, u)!r}; give both directions, or use G.to_undirected()"
             )
-    if len(set(names)) < len(names):
+    if len(set(pairs)) < len(pairs):
         raise InvalidGraphError(
             "the MultiDiGraph has parallel edges; give each direction once, and put a multiplicity into its label"
         )
     d = pair_directions(edges.T, np.array([0, len(edges)]), np.array([0, n]))
     labels = None if edge_labels is None else by_edge(edge_labels, d)
     by_dart = labels is not None and labels.ndim == 3
-    return Graph(n, edges[d.first], node_labels, None if by_dart else labels, labels if by_dart else None)
+    return Graph(n, edges[d.first], node_labels, None if by_dart else labels, labels if by_dart else None, names=nodes)
 
 
 def to_networkx(graph: Graph) -> Any:
     """A networkx ``Graph``, or a ``DiGraph`` with both directions if there are dart labels; labels are attributes ``label``.
 
-    A label of width 1 is a number, a wider one a tuple.
+    Nodes have their names, if the graph has any. A label of width 1 is a number, a wider one a tuple.
 
     >>> import planegraph as pg
     >>> to_networkx(pg.Graph(2, [(0, 1)], node_labels=[5, 7])).nodes(data="label")
@@ -71,10 +73,10 @@ def to_networkx(graph: Graph) -> Any:
         import networkx as nx
     except ImportError:
         raise MissingDependencyError("to_networkx needs networkx: pip install networkx") from None
-    nodes, labels = range(graph.num_nodes), _values(graph.node_labels)
+    nodes, labels = graph.named(np.arange(graph.num_nodes)).tolist(), _values(graph.node_labels)
     G = nx.Graph() if graph.dart_labels is None else nx.DiGraph()
     G.add_nodes_from(nodes if labels is None else ((v, {"label": x}) for v, x in zip(nodes, labels, strict=True)))
-    pairs = graph.edges.tolist()
+    pairs = graph.named(graph.edges).tolist()
     if graph.dart_labels is not None:
         for (u, v), there, back in zip(pairs, _values(graph.dart_labels[:, 0]), _values(graph.dart_labels[:, 1]), strict=True):
             G.add_edge(u, v, label=there)
@@ -106,18 +108,10 @@ def _columns(rows: list[dict], attrs: str | Sequence[str] | None, where: Any) ->
 
 
 def _column(values: list, name: str) -> np.ndarray:
-    try:
-        column = np.array(values) if values else np.empty((0, 1), np.int64)
-    except ValueError:
-        raise InvalidGraphError(f"attribute {name!r} holds rows of different lengths") from None
-    if column.dtype.kind == "f":
-        refuse_rounding(values, f"attribute {name!r}")
-    if column.dtype.kind not in "biuf" or column.ndim > 2:
-        raise InvalidGraphError(
-            f"attribute {name!r} must hold numbers or rows of numbers; found {values[0]!r} (dtype {column.dtype}). "
-            "Number other values first"
-        )
-    return column.reshape(len(values), -1) if values else column
+    if not values:
+        return np.empty((0, 1), np.int64)
+    labels = as_labels(values, (len(values),), f"attribute {name!r}")
+    return np.empty((len(values), 0), np.int64) if labels is None else labels
 
 
 def _values(labels: np.ndarray | None) -> list | None:
