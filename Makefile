@@ -19,7 +19,7 @@ CORE := $(filter-out cpp/tests/%,$(CPP))
 # an editable install knows the modules that were there when it was made: a folder that gained or lost one makes it anew
 FOLDERS := $(shell find src -type d -not -name __pycache__)
 
-.PHONY: help setup demo test cpp-test slow-test bench bench-learning bench-training bench-chem asan tsan fuzz sanitized torture site check clean
+.PHONY: help setup demo test cpp-test slow-test bench bench-toolkit bench-learning bench-training bench-chem asan tsan fuzz sanitized torture site check clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## */\t/' | expand -t 16
@@ -55,6 +55,9 @@ slow-test: setup  ## the tests that take minutes
 
 bench: setup  ## the speed table, also as JSON in build/benchmark.json
 	$(PY) benchmarks/core.py --json $(BUILD)/benchmark.json $(BENCH_ARGS)
+
+bench-toolkit: setup  ## the speed table of embeddings and drawings, also as JSON in build/benchmark-toolkit.json
+	$(PY) benchmarks/toolkit.py --json $(BUILD)/benchmark-toolkit.json $(BENCH_ARGS)
 
 bench-learning: setup  ## the speed table of the learning library, also as JSON in build/benchmark-learning.json
 	$(PY) benchmarks/learning.py --json $(BUILD)/benchmark-learning.json $(BENCH_ARGS)

@@ -23,6 +23,7 @@ LAYERS = (
     "processes",
     "workers",
     "graphs",
+    "planarity",
     "decomposition",
     "canonical",
     "data",

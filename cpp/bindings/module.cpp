@@ -9,13 +9,11 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
-#include <chrono>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "bindings/gil.hpp"
+#include "bindings/support.hpp"
 #include "planegraph/planarity/planarity.hpp"
 #include "planegraph/tables/batch.hpp"
 
@@ -26,24 +24,10 @@ using namespace planegraph;
 namespace {
 
 using Offsets = nb::ndarray<const i64, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Edges = nb::ndarray<const i64, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
 using NodeKeys = nb::ndarray<const i64, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  // (N, w)
 using EdgeKeys = nb::ndarray<const i64, nb::ndim<3>, nb::c_contig, nb::device::cpu>;  // (E, 1 or 2, w)
 
 // ---- results ---------------------------------------------------------------------------------------------------------
-
-/// A numpy array over the elements of `values`, which it now owns.
-template <typename T, typename Allocator>
-nb::object own(std::vector<T, Allocator>&& values, size_t columns = 0) {
-  using Vector = std::vector<T, Allocator>;
-  auto held = std::make_unique<Vector>(std::move(values));
-  T* data = held->data();
-  const size_t size = held->size();
-  nb::capsule owner(held.get(), [](void* p) noexcept { delete static_cast<Vector*>(p); });
-  held.release();
-  if (columns == 0) return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<1>>(data, {size}, owner));
-  return nb::cast(nb::ndarray<nb::numpy, T, nb::ndim<2>>(data, {size / columns, columns}, owner));
-}
 
 nb::dict to_dict(Packed&& p) {
   nb::dict d;
@@ -63,15 +47,6 @@ nb::list columns() {
 }
 
 // ---- errors ----------------------------------------------------------------------------------------------------------
-
-/// Raises planegraph.errors.<name>(*args).
-template <typename... Args>
-[[noreturn]] void raise_error(const char* name, Args&&... args) {
-  nb::object type = nb::module_::import_("planegraph.errors").attr(name);
-  nb::object error = type(std::forward<Args>(args)...);
-  PyErr_SetObject(type.ptr(), error.ptr());
-  throw nb::python_error();
-}
 
 [[noreturn]] void raise_invalid(const std::string& message, i64 graph, i64 num_graphs) {
   const bool say_which = graph >= 0 && num_graphs > 1;
@@ -93,29 +68,6 @@ template <typename... Args>
   raise_error("NotPlanarError",
               which + ": " + std::to_string(e.witness.size()) + " of its edges form a subdivision of K5 or K3,3 (see .witness)",
               own(std::move(pairs), 2), graph);
-}
-
-/// Runs `work(poll)` without the GIL; a signal that came meanwhile (Ctrl-C) becomes its Python exception.
-template <typename Work>
-auto without_gil(Work&& work) {
-  auto last = std::chrono::steady_clock::now();
-  bool interrupted = false;
-  WithoutGil* released = nullptr;
-  auto poll = [&]() -> bool {
-    const auto now = std::chrono::steady_clock::now();
-    if (now - last < std::chrono::milliseconds(50)) return true;
-    released->with_gil([&] { interrupted = PyErr_CheckSignals() != 0; });
-    last = std::chrono::steady_clock::now();
-    return !interrupted;
-  };
-  try {
-    WithoutGil without;
-    released = &without;
-    return work(poll);
-  } catch (const Cancelled&) {
-    if (interrupted) throw nb::python_error();
-    throw;
-  }
 }
 
 /// Keeps the working memory between calls. Never destroyed: threads may still use it while the interpreter shuts down. Made when the
@@ -179,14 +131,6 @@ nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edge
 
 // ---- planarity of one graph --------------------------------------------------------------------------------------------
 
-GraphView single_graph(i64 num_nodes, const Edges& edges) {
-  GraphView view;
-  view.num_nodes = num_nodes;
-  view.num_edges = static_cast<i64>(edges.shape(0));
-  view.edges = edges.data();
-  return view;
-}
-
 bool is_planar(i64 num_nodes, const Edges& edges) {
   const GraphView view = single_graph(num_nodes, edges);
   try {
@@ -231,6 +175,7 @@ nb::object kuratowski(i64 num_nodes, const Edges& edges) {
 void bind_collate(nb::module_& m);      // collate.cpp
 void bind_sums(nb::module_& m);         // sums.cpp
 void bind_diagnostics(nb::module_& m);  // diagnostics.cpp
+void bind_planarity(nb::module_& m);    // planarity.cpp
 
 NB_MODULE(_core, m) {
   // what a daemon thread holds when the interpreter ends is never freed, and no fault to tell users of
@@ -249,4 +194,5 @@ NB_MODULE(_core, m) {
   bind_collate(m);
   bind_sums(m);
   bind_diagnostics(m);
+  bind_planarity(m);
 }

@@ -13,11 +13,23 @@ from importlib.metadata import PackageNotFoundError, version
 from .canonical.form import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
 from .decomposition.api import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
 from .decomposition.objects import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
-from .errors import FormatError, InvalidGraphError, MissingDependencyError, NotPlanarError, PlanegraphError, PlanegraphWarning
+from .errors import (
+    FormatError,
+    InvalidEmbeddingError,
+    InvalidGraphError,
+    MissingDependencyError,
+    NotPlanarError,
+    PlanegraphError,
+    PlanegraphWarning,
+)
 from .graphs import families
 from .graphs.batch import GraphBatch
 from .graphs.formats.convert import as_graph
 from .graphs.graph import Graph
+from .planarity.embedding import Embedding
+from .planarity.find import embedding
+from .planarity.layout import planar_layout
+from .planarity.orders import canonical_order, st_numbering, triangulate
 
 try:
     __version__ = version("planegraph")
@@ -29,9 +41,11 @@ __all__ = [
     "CanonicalForm",
     "CutNode",
     "Decomposition",
+    "Embedding",
     "FormatError",
     "Graph",
     "GraphBatch",
+    "InvalidEmbeddingError",
     "InvalidGraphError",
     "MissingDependencyError",
     "NotPlanarError",
@@ -43,12 +57,17 @@ __all__ = [
     "as_graph",
     "canonical_codes",
     "canonical_form",
+    "canonical_order",
     "decompose",
     "decompose_batch",
+    "embedding",
     "families",
     "is_isomorphic",
     "is_planar",
     "isomorphism",
     "kuratowski_witness",
+    "planar_layout",
     "planar_mask",
+    "st_numbering",
+    "triangulate",
 ]

@@ -69,7 +69,7 @@ class Graph:
             as_labels(node_labels, (n,), "node_labels"),
             as_labels(edge_labels, (m,), "edge_labels"),
             as_labels(dart_labels, (m, 2), "dart_labels"),
-            _as_names(names, n),
+            as_names(names, n),
         )
 
     def _set(self, n: int, edges: np.ndarray, node: Any, edge: Any, dart: Any, names: Any) -> None:
@@ -279,7 +279,7 @@ def check_size(count: int, what: str, where: str = "", index: int | None = None)
         raise InvalidGraphError(f"{where}the number of {what} must be between 0 and 2^28, found {count}", index)
 
 
-def _as_names(names: Any, n: int) -> np.ndarray | None:
+def as_names(names: Any, n: int) -> np.ndarray | None:
     """An array of n different names, of integers if all are; None for the names 0..n-1."""
     if names is None:
         return None

@@ -41,7 +41,8 @@ def from_networkx(G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Gra
     node_labels = _columns([G.nodes[v] for v in nodes], node_attrs, lambda i: f"node {nodes[i]!r}")
     attributes = [data for *_, data in G.edges(data=True)]
     edge_labels = _columns(attributes, edge_attrs, lambda i: f"edge {pairs[i]!r}")
-    if not G.is_directed():
+    # a PlanarEmbedding has both directions, but says that it is not directed
+    if not G.is_directed() and not hasattr(G, "neighbors_cw_order"):
         return Graph(n, edges, node_labels, edge_labels, names=nodes)
     for u, v in pairs:
         if u == v:

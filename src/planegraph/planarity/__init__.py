@@ -1,0 +1,1 @@
+"""Planar graphs in the plane: embeddings, their faces and duals, orders of their nodes, and drawings."""
