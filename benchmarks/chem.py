@@ -14,8 +14,8 @@ Regression is scored by the test RMSE in the file's units, classification by the
   100 s + 1, ..., so that no two runs share one.
 - ``chemprop``: a directed message passing network, by its own command line and with its defaults: 50 epochs, the weights of the epoch with
   the lowest validation loss. The seed goes to ``--pytorch-seed`` and ``--data-seed``.
-- ``chemprop-matched``: the same with as many epochs as take the CPU time that planegraph took on the set, by the runs in the file on
-  the same processor.
+- ``chemprop-matched``: the same with as many epochs as take the CPU time that planegraph took on the set, by runs of both in the file on
+  one kind of processor.
 - ``chemprop-rdkit``: chemprop with ``--molecule-featurizers rdkit_2d``. Chemprop standardises these and reads a missing one as 0.
 - ``lightgbm``: RDKit's descriptors and 500 trees of LightGBM at rate 0.05, otherwise with its defaults. (Stopping by the validation part is
   worse on these sets: FreeSolv 1.61 instead of 1.38, ESOL .79 instead of .76.) It draws nothing at random: seeds agree.
@@ -84,7 +84,7 @@ class SmallSet:
         self.parsed = np.array([molecule is not None for molecule in self.molecules])
 
     def part(self, split: str, name: str) -> np.ndarray:
-        """Which molecules are in the part train, val or test, as a mask."""
+        """The molecules of the part train, val or test, as a mask."""
         return np.array([row[split] == name for row in self.rows])
 
     def score(self, split: str, predicted: np.ndarray) -> float:
@@ -104,7 +104,7 @@ def clock() -> np.ndarray:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a tool sees of a set: a row for each molecule, which of them it can read, and what the rows cost."""
+    """The input of a tool: a row for each molecule, a mask of those it can read, and the cost of the rows."""
 
     matrix: np.ndarray
     readable: np.ndarray
@@ -201,19 +201,22 @@ def chemprop(job: Job, *options: str) -> np.ndarray:
         with (Path(folder) / "model_0" / "test_predictions.csv").open(newline="") as file:
             written = list(csv.DictReader(file))
     if [row["smiles"] for row in written] != [row["smiles"] for row in itertools.compress(data.rows, job.part("test"))]:
-        raise ValueError("the predictions of chemprop are not those of the test molecules in order")
+        raise ValueError("the predictions of chemprop do not follow the order of the test molecules")
     return np.array([float(row["target"] or "nan") for row in written])
 
 
 def matched_chemprop(job: Job) -> np.ndarray:
-    """Chemprop with as many epochs as take the CPU time of planegraph, both measured on a processor as this one."""
-    here = [row for row in job.rows if row["set"] == job.data.name and row["processor"] == processor()]
-    ours, theirs = (on_cpu(row for row in here if row["tool"] == tool) for tool in ("planegraph", "chemprop"))
-    if not ours or not theirs:
-        raise ValueError(
-            f"chemprop-matched needs runs of planegraph and chemprop on {job.data.name} on a CPU such as this ({processor()})"
+    """Chemprop with as many epochs as take the CPU time of planegraph; both times from one processor, this one if they are known of it."""
+    of_set = [row for row in job.rows if row["set"] == job.data.name]
+    for where in sorted({row["processor"] for row in of_set}, key=lambda name: (name != processor(), name)):
+        ours, theirs = (
+            on_cpu(row for row in of_set if (row["tool"], row["processor"]) == (tool, where)) for tool in ("planegraph", "chemprop")
         )
-    return chemprop(job, "--epochs", str(max(1, round(CHEMPROP_EPOCHS * np.mean(ours) / np.mean(theirs)))))
+        if ours and theirs:
+            return chemprop(job, "--epochs", str(max(1, round(CHEMPROP_EPOCHS * np.mean(ours) / np.mean(theirs)))))
+    raise ValueError(
+        f"chemprop-matched needs runs of planegraph and of chemprop on {job.data.name}, both on the CPU of one machine"
+    )
 
 
 def on_cpu(rows: Iterable[dict[str, Any]]) -> list[float]:
@@ -312,7 +315,7 @@ def small_set(path: Path) -> SmallSet:
 def attempt(
     folder: Path, device: str, rows: list[dict[str, Any]], tool: str, name: str, split: str, seed: int
 ) -> dict[str, Any] | str:
-    """The result of one run, or why it failed."""
+    """The result of one run, or the reason of its failure."""
     try:
         return measured(tool, small_set(folder / f"{name}.csv"), split, seed, device, rows)
     except (subprocess.CalledProcessError, ValueError) as error:
@@ -320,7 +323,7 @@ def attempt(
 
 
 def run_missing(arguments: argparse.Namespace, rows: list[dict[str, Any]]) -> bool:
-    """Run what is not done yet; whether all of it went well. A run that fails is reported and left to the next call."""
+    """Run what is not done yet; returns whether all succeeded. A run that fails is reported and left to the next call."""
     done = {tuple(row[name] for name in KEY) for row in rows}
     wanted = itertools.product(arguments.tools, arguments.sets, arguments.splits, range(arguments.seeds))
     runs = sorted(
@@ -371,7 +374,11 @@ def table(rows: list[dict[str, Any]], tools: Sequence[str], sets: Sequence[str])
 
 
 def _mean(values: list[float], digits: int = 3) -> str:
-    return f"{np.mean(values):.{digits}f}" if values else ""
+    """Beyond 10,000 with two digits: chemprop's predictions by descriptors may be anything."""
+    if not values:
+        return ""
+    mean = np.mean(values)
+    return f"{mean:.{digits}f}" if mean < 1e4 else f"{mean:.1e}"
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:

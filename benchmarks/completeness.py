@@ -1,4 +1,4 @@
-"""Does an untrained model tell all connected planar graphs on n nodes apart? With the tools of ``planegraph reproduce expressiveness``."""
+"""Does an untrained model distinguish all connected planar graphs on n nodes?"""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 import time
 
 import torch
+from closest import closest_pair
+from connected_planar import connected_planar_graphs
 
 from planegraph.data import PackedDataset, PackedLoader
-from planegraph.experiments.closest import closest_pair
-from planegraph.experiments.exhaustive import connected_planar_graphs
 from planegraph.nn import BasePlanE, PlanEConfig
 
 
-def told_apart(n: int) -> tuple[int, float, float]:
-    """How many graphs there are, seconds to decompose and embed them all, and the smallest relative gap of two embeddings."""
+def distinguished(n: int) -> tuple[int, float, float]:
+    """The number of graphs, seconds to decompose and embed them all, and the smallest relative gap of two embeddings."""
     batch = connected_planar_graphs(n)
     torch.manual_seed(0)
     model = BasePlanE(PlanEConfig(hidden=32, layers=math.ceil(math.log2(n)) + 1)).double().eval()

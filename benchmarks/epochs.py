@@ -68,7 +68,7 @@ class _Timed:
         return getattr(self.batches, name)
 
     def training(self, epoch: int, first_step: int = 0) -> Iterator[list[PlanarBatch]]:
-        """Those of the stack."""
+        """The training batches of the stack."""
         steps = self.batches.training(epoch, first_step)
         while True:
             start = time.perf_counter()

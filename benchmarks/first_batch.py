@@ -16,7 +16,7 @@ BATCH = 256
 
 
 def in_a_fresh_process(name: str, root: Path, padded: bool = False, cold: bool = False) -> dict[str, float]:
-    """What this file prints when it is run; ``cold``: after the system was asked to forget what it holds of the packed file."""
+    """Runs this file and returns what it prints; ``cold``: after the system dropped its cache of the packed file."""
     if cold:
         _forget(name, root)
     command = [sys.executable, __file__, name, str(root), "padded" if padded else "exact"]

@@ -25,7 +25,7 @@ import numpy as np
 import torch
 import workloads
 from captured import cuda_step
-from completeness import told_apart
+from completeness import distinguished
 from measure import by_turns, cpu_seconds, machine
 from memory import growth_of_a_step
 from steps import PlainGIN, Step, mean_square, pyg_data, root_mean_square
@@ -158,7 +158,7 @@ class Learning(Table):
         """All 71,885 connected planar graphs on 9 nodes, by an untrained model in float64."""
         tasks = ("completeness at 9 nodes, all embeddings", "completeness at 9 nodes, smallest relative gap")
         if self.wanted(*tasks) and self.has("pynauty", *tasks):
-            count, seconds, gap = told_apart(9)
+            count, seconds, gap = distinguished(9)
             yield Row(tasks[0], seconds, best_elsewhere=f"{count:,} graphs")
             yield Row(tasks[1], gap, 1e-8, unit="", at_least=True)
 
@@ -168,7 +168,7 @@ def plane(width: int, layers: int) -> BasePlanE:
 
 
 def packed_loader(dataset: PackedDataset) -> PackedLoader:
-    """In the caller's thread: a batch made ahead would be charged to the yardstick."""
+    """Loads in the caller's thread: a batch made ahead would be charged to the yardstick."""
     return PackedLoader(dataset, BATCH, shuffle=True, drop_last=len(dataset) > BATCH, prefetch=0)
 
 
@@ -188,7 +188,7 @@ def with_ratio(task: str) -> tuple[str, str, str]:
 
 
 def against_gin(task: str, seconds: dict[str, float], must: float, best: str) -> Iterator[Row]:
-    """The time of a step, and how many of GIN's it is.
+    """The time of a step, and its ratio to GIN's.
 
     The goals were set against a GIN whose step includes loading the same decomposed data; plain ``Data`` is shown beside it.
     """

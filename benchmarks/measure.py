@@ -1,4 +1,4 @@
-"""How the benchmarks measure: CPU time, medians over repeats, peak memory, and what machine it was."""
+"""Measuring: CPU time, medians over repeats, peak memory, and the machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def cpu_seconds(call: Callable[[], object], repeats: int = 5, budget: float = 12
 
 
 def wall_seconds(call: Callable[[], object], repeats: int = 5, budget: float = 12.0) -> float:
-    """The same in wall time."""
+    """Median wall time of one call, measured like :func:`cpu_seconds`."""
     return _median(call, time.perf_counter, repeats, budget)
 
 
@@ -32,15 +32,17 @@ def _median(call: Callable[[], object], clock: Callable[[], float], repeats: int
     return statistics.median(times)
 
 
-def by_turns(calls: Mapping[str, Callable[[], object]], repeats: int = 15, warm_up: int = 2) -> dict[str, float]:
-    """Median CPU time of the whole process for each call, made by turns A B A B ..., so that a slow spell of the machine meets all."""
+def by_turns(
+    calls: Mapping[str, Callable[[], object]], repeats: int = 15, warm_up: int = 2, clock: Callable[[], float] = time.process_time
+) -> dict[str, float]:
+    """Median time of each call, by default CPU time of the process. Calls alternate, A B A B ..., so slow spells meet all."""
     times: dict[str, list[float]] = {name: [] for name in calls}
     for k in range(warm_up + repeats):
         for name, call in calls.items():
-            start = time.process_time()
+            start = clock()
             call()
             if k >= warm_up:
-                times[name].append(time.process_time() - start)
+                times[name].append(clock() - start)
     return {name: statistics.median(found) for name, found in times.items()}
 
 
@@ -54,7 +56,7 @@ def peak_bytes() -> int:
 
 
 def machine() -> dict[str, str]:
-    """Enough to know what a number means."""
+    """The machine, commit and date of a measurement."""
     cpu = platform.processor() or platform.machine()
     info = Path("/proc/cpuinfo")
     if info.exists():

@@ -1,4 +1,4 @@
-"""How much memory a training step takes: in a process of its own, so that nothing is left over from other work."""
+"""The memory of a training step, measured in a separate process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from measure import peak_bytes
 
 
 def growth_of_a_step(root: Path, graphs: int) -> int:
-    """By how many bytes the peak of a process grows in a training step of so many QM9_CC graphs, width 64, 3 layers."""
+    """Bytes by which the peak of a process grows in a training step of so many QM9_CC graphs, width 64, 3 layers."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
         return pool.apply(_grow, (root, graphs))
 

@@ -1,4 +1,4 @@
-"""Small molecule sets as chemists have them: what settings give, on the splits that the files name.
+"""Small molecule sets: the figures that settings reach on the splits in the files.
 
     python benchmarks/small.py                                          # the defaults, on all five sets
     python benchmarks/small.py esol --set train.lr=2e-3 --set model.layers=4
@@ -63,7 +63,7 @@ class SmallSet:
         return Task(self.name, self.dataset.with_y(scaled[:, None].astype(np.float32)), folds=folds, **features, loss="mse")
 
     def error(self, trial: dict[str, Any], part: str) -> float:
-        """Of one trial of a result, on its part val or test."""
+        """The error of one trial of a result on its part val or test."""
         return 1 - trial[part] if self.classes else float(self.target.std()) * math.sqrt(trial[f"{part}_loss"])
 
 
@@ -103,13 +103,13 @@ def main() -> None:
         if arguments.json:
             with arguments.json.open("a") as file:
                 file.writelines(json.dumps(row | {"overrides": arguments.overrides}) + "\n" for row in rows)
-        said = [f"{name}: {'1 - ROC-AUC' if data.classes else 'RMSE'}"]
+        line = [f"{name}: {'1 - ROC-AUC' if data.classes else 'RMSE'}"]
         for kind in ("random", "scaffold"):
             of_kind = [row for row in rows if row["split"].startswith(kind)]
             if of_kind:
                 val, test = (np.mean([row[part] for row in of_kind]) for part in ("val", "test"))
-                said.append(f"{kind} {test:.4f} (validation {val:.4f}, {len(of_kind)} runs)")
-        print(*said, f"{rows[0]['seconds']:.0f} s a run", sep=", ", flush=True)
+                line.append(f"{kind} {test:.4f} (validation {val:.4f}, {len(of_kind)} runs)")
+        print(*line, f"{rows[0]['seconds']:.0f} s a run", sep=", ", flush=True)
 
 
 if __name__ == "__main__":

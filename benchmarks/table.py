@@ -53,7 +53,7 @@ class Table:
         return any(self.only in name.lower() for name in names)
 
     def load(self, read: Callable[[], Data], *tasks: str) -> Data | None:
-        """What ``read`` reads for these tasks; None if none is wanted, or if the data are missing: then they are not measured."""
+        """Calls ``read`` for these tasks; None if none is wanted, or if the data are missing, so that they are not measured."""
         wanted = [task for task in tasks if self.wanted(task)]
         if not wanted:
             return None
@@ -65,7 +65,7 @@ class Table:
             return None
 
     def has(self, package: str, *tasks: str) -> bool:
-        """Whether a package is there; otherwise says what is left out."""
+        """Returns whether a package is installed; if not, prints what is left out."""
         try:
             __import__(package)
         except ImportError:
@@ -74,7 +74,7 @@ class Table:
         return True
 
     def skip(self, why: str, *tasks: str) -> None:
-        """Says that the tasks cannot be measured here; that is no miss."""
+        """Prints that the tasks cannot be measured here, which does not count as a miss."""
         for task in filter(self.wanted, tasks):
             print(f"{task:54} not measured: {why}", flush=True)
 

@@ -94,7 +94,7 @@ def measure(row: dict[str, Any], epochs: int, profiled: int, precision: str) -> 
 
 
 def kernels(stack: Stack, steps: int) -> dict[str, Any]:
-    """How many kernels a step has and how long they take together, and by name."""
+    """The number of kernels of a step and their time, in all and by name."""
     from torch.profiler import ProfilerActivity, profile
 
     batches = stack.batches.training(stack.epoch)

@@ -6,13 +6,13 @@
     python benchmarks/training.py --json out.json      also write the numbers
     python benchmarks/training.py --data-root FOLDER   where the data lie (else PLANEGRAPH_DATA, else shared/data beside the project)
 
-A run on a GPU is ``planegraph train`` with its file in configs/, in a process of its own, timed from its start to its end: imports,
+A run on a GPU is ``planegraph train`` with its file in configs/, in a separate process, timed from start to end: imports,
 opening the data, capture, 500 epochs with their validation, the test, checkpoints and the report. Its goal is for an H200.
 
 An epoch is one of the engine's own loop, validation included; ours and GINE's of the same width (if it can be had here) by turns, medians.
 Its wall time is that of all cores and means little while others use them. What loading takes is given twice: as the part of the wall time
 in which the training thread waits for a batch, and as the share of the CPU time, in epochs with one thread, that goes into collation
-(which happens in a thread of its own, so that a loop that never waits may still pay for it).
+(in another thread, so a loop that never waits may still pay for it).
 
 A start is a fresh process on a packed dataset: from opening it to its first batch of 256 random graphs, the imports apart, and without the
 checksums that a run compares before it trains; median.
@@ -158,7 +158,7 @@ class Training(Table):
                 yield Row(imports, median(found, "imports"), best_elsewhere="mostly PyTorch")
 
     def packed(self, name: str) -> str:
-        """The name of a dataset that is packed already; packing a large one is no part of a benchmark."""
+        """The name of a dataset that is packed already; packing a large one is not part of a benchmark."""
         found = datasets.get(name, self.root)
         if not found.packed_path().is_file() or found.status != "ready":
             raise FileNotFoundError(f"{name} is not packed ({found.status}): planegraph datasets {name} --pack")
@@ -166,7 +166,7 @@ class Training(Table):
 
 
 def plain(settings: RunSettings) -> RunSettings:
-    """The same run of GINE: its own settings of width and depth, none of ours."""
+    """The same run with GINE, with its width and depth but none of our other settings."""
     sizes = {name: settings.model[name] for name in ("hidden", "layers")}
     return RunSettings(settings.task, settings.options, sizes, "GINE", settings.train)
 

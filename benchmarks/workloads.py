@@ -34,7 +34,7 @@ def zinc_arrays(root: Path, count: int = 12_000) -> dict[str, np.ndarray]:
 
 
 def zinc(root: Path, count: int = 12_000) -> pg.GraphBatch:
-    """The same as a batch."""
+    """The first molecules of ZINC-12k as a batch."""
     return pg.GraphBatch(**zinc_arrays(root, count))
 
 

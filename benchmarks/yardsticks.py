@@ -1,4 +1,4 @@
-"""What else could do part of the job, timed in the same run: a plain DFS pass, networkx, rustworkx, PyPI planarity, nauty.
+"""Other programs for parts of the job, timed in the same run: a plain DFS pass, networkx, rustworkx, PyPI planarity, nauty.
 
 None of them computes what planegraph computes; each is the nearest thing its package has. Graphs are converted before the clock starts.
 """

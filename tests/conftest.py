@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.append(str(Path(__file__).parents[1] / "benchmarks"))
 
 # before anything imports PyTorch, and for the processes that tests start: threads of small products only wait for each other
 os.environ.setdefault("OMP_NUM_THREADS", "1")

@@ -1,6 +1,6 @@
 """All connected planar graphs on n nodes, up to isomorphism, as the tests' own graphs.
 
-They are made by planegraph itself (planegraph.experiments.exhaustive), which is a test of its codes: a code that splits a class makes
+They are made by planegraph itself (benchmarks/connected_planar.py), which is a test of its codes: a code that splits a class makes
 the count too large, one that joins two makes it too small.
 
 As a command: ``python tests/exhaustive.py 9`` prints the counts up to n = 9 and exits with 1 if one is wrong.
@@ -17,19 +17,18 @@ from functools import cache
 from pathlib import Path
 
 if __name__ == "__main__":
-    sys.path.insert(0, str(Path(__file__).parent))
+    sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "benchmarks")]
 
+import connected_planar
+from connected_planar import COUNTS
 from oracles import nauty_certificate
 from plain import Plain
-
-from planegraph.experiments import exhaustive
-from planegraph.experiments.exhaustive import COUNTS
 
 
 @cache
 def connected_planar_graphs(n: int) -> tuple[Plain, ...]:
     """One graph of each class."""
-    batch = exhaustive.connected_planar_graphs(n)
+    batch = connected_planar.connected_planar_graphs(n)
     rows = [slice(*batch.edge_ptr[i : i + 2]) for i in range(len(batch))]
     return tuple(Plain.of(n, batch.edges[row].tolist()) for row in rows)
 

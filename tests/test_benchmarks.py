@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("torch", reason="the tables of learning and training need PyTorch")
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "benchmarks"))
 
 import epochs
 import first_batch
 import table
+import toolkit
 import training
 
 from planegraph import datasets
@@ -102,6 +101,14 @@ def test_the_page_has_the_table_of_the_results():
     assert chem.table(rows, tuple(chem.TOOLS), chem.SETS) in page
     assert all(row["version"] and row["processor"] for row in rows)
     assert len({tuple(row[name] for name in chem.KEY) for row in rows}) == len(rows)
+
+
+def test_the_toolkit_beside_other_packages():
+    for package in ("networkx", "planarity", "rustworkx", "scipy"):
+        pytest.importorskip(package)
+    rows = list(toolkit.Toolkit(Path("nowhere"), "10^3", quick=True).rows())
+    assert len(rows) == 5
+    assert all(row.value > 0 and all(value > 0 for value in row.yardsticks.values() if value is not None) for row in rows)
 
 
 def test_epochs_and_their_clocks(tmp_path, cache):

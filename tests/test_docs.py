@@ -22,7 +22,14 @@ from pages import PAGES, ROOT, Block, blocks, run_all
 torch = pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
-RUN = {"README.md", "docs/datasets.md", "docs/learning.md", "docs/pyg.md", "docs/training.md"}  # by the tests below
+RUN = {
+    "README.md",
+    "docs/datasets.md",
+    "docs/learning.md",
+    "docs/pyg.md",
+    "docs/toolkit.md",
+    "docs/training.md",
+}  # by the tests below
 EXCERPT = 'dataset = ZINC("data"'  # README: two lines of a program, which stands in full further down
 OUTPUT = "text"  # the language of blocks that show what a command prints
 
@@ -76,6 +83,10 @@ def test_pyg(tmp_path, capsys):
 
 def test_learning():
     run_all(blocks("docs/learning.md", "python"))
+
+
+def test_toolkit():
+    run_all(blocks("docs/toolkit.md", "python"))
 
 
 def test_datasets(data_root, tmp_path, monkeypatch):

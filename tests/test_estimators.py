@@ -34,12 +34,13 @@ def cycles(count: int = 40) -> tuple[list[pg.Graph], np.ndarray]:
 
 
 def test_graphs_of_every_kind():
-    networkx = pytest.importorskip("networkx")
+    networkx, rustworkx = map(pytest.importorskip, ("networkx", "rustworkx"))
     pyg = pytest.importorskip("torch_geometric.utils")
     graphs, y = cycles()
     as_networkx = [networkx.cycle_graph(g.num_nodes) for g in graphs]
     as_pyg = [pyg.from_networkx(g) for g in as_networkx]
-    found = [PlanERegressor(**QUICK).fit(X, y).predict(X) for X in (graphs, as_networkx, as_pyg)]
+    as_rustworkx = [rustworkx.generators.cycle_graph(g.num_nodes) for g in graphs]
+    found = [PlanERegressor(**QUICK).fit(X, y).predict(X) for X in (graphs, as_networkx, as_pyg, as_rustworkx)]
     assert found[0].shape == (40,)
     for other in found[1:]:
         assert np.allclose(found[0], other, atol=1e-4)

@@ -26,6 +26,10 @@ try:
         from planegraph.decomposition.api import planar_mask
         while True:
             planar_mask(batch)
+    if what == "drawing":
+        large = pg.families.grid(1000, 500)
+        while True:
+            pg.embedding(large, pg.planar_layout(large))
     while True:
         pg.decompose_batch(batch, threads=threads, codes=True)
 except KeyboardInterrupt:
@@ -37,7 +41,9 @@ except KeyboardInterrupt:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
-@pytest.mark.parametrize(("what", "threads"), [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1)])
+@pytest.mark.parametrize(
+    ("what", "threads"), [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1), ("drawing", 1)]
+)
 def test_ctrl_c(what, threads):
     with subprocess.Popen(
         [sys.executable, "-c", SCRIPT, what, str(threads)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True

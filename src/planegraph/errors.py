@@ -49,6 +49,17 @@ class NotPlanarError(PlanegraphError, ValueError):
         self.graph_index = graph_index
 
 
+class InvalidEmbeddingError(PlanegraphError, ValueError):
+    """Cyclic orders or positions that are not those of a drawing in the plane.
+
+    The message says what is wrong and where. ``edges`` holds the edges, as rows (u, v), that cross or that meet a node, if that is it.
+    """
+
+    def __init__(self, message: str, edges: np.ndarray | None = None) -> None:
+        super().__init__(message)
+        self.edges = np.empty((0, 2), np.int64) if edges is None else edges
+
+
 class FormatError(PlanegraphError, ValueError):
     """Something is not in the format it should be: a text or byte string (graph6, SMILES, canonical code, edge list), a packed
     dataset or its file, a saved model."""

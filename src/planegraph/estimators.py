@@ -1,7 +1,8 @@
 """scikit-learn estimators over molecules and graphs: ``PlanERegressor`` and ``PlanEClassifier``.
 
-``X`` is a list of SMILES, or of graphs of one kind: planegraph's, networkx's (structure only) or PyG's ``Data``. A share of the training
-data chooses the epoch; several models are an ensemble. A fitted estimator is saved as safetensors and JSON, without pickle.
+``X`` is a list of SMILES, of PyG's ``Data``, or of graphs of planegraph, networkx, igraph and rustworkx (of the last three only the
+structure is read). A share of the training data chooses the epoch; several models are an ensemble. A fitted estimator is saved as
+safetensors and JSON, without pickle.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from .data.packed import PackedDataset
-from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphError, PlanegraphWarning
+from .errors import FormatError, InvalidGraphError, MissingDependencyError, PlanegraphWarning
+from .graphs.formats.convert import as_graph
 from .graphs.graph import Graph
 from .io.atomic import replace_files
 from .io.checksums import json_text, read_json
@@ -43,7 +45,7 @@ _FILE = "estimator.json"
 
 
 class PlanEEstimator(BaseEstimator):
-    """What both estimators share.
+    """The base of both estimators.
 
     Args:
         hidden, layers, dropout: of the model (:class:`planegraph.nn.PlanEConfig`).
@@ -126,9 +128,7 @@ class PlanEEstimator(BaseEstimator):
             return found.dataset
         if kind == "pyg":
             return PackedDataset.from_pyg(graphs, on_nonplanar="set", y=None)
-        if kind == "networkx":
-            graphs = [Graph.from_networkx(graph) for graph in graphs]
-        return PackedDataset.from_graphs(graphs, on_nonplanar="set")
+        return PackedDataset.from_graphs([as_graph(graph) for graph in graphs], on_nonplanar="set")
 
     def _parts(self, count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
         if not isinstance(self.validation, numbers.Real) or not 0 < self.validation < 1:
@@ -155,7 +155,7 @@ class PlanEEstimator(BaseEstimator):
             ]
         )
         with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-            warnings.simplefilter("ignore", PlanegraphWarning)  # nothing is tested: the validation part stands in
+            warnings.simplefilter("ignore", PlanegraphWarning)  # nothing is tested: the validation part serves as test part
             train(task, settings, folder, device=self.device, report=False)
             return [BasePlanE.from_pretrained(path.parent) for path in sorted(Path(folder).glob("models/*/model.safetensors"))]
 
@@ -290,7 +290,7 @@ class PlanEClassifier(ClassifierMixin, PlanEEstimator):
 
 
 class _Data(NamedTuple):
-    """What is fitted: graphs, a row of y for each, and their weights, if given."""
+    """The training data: graphs, a row of y for each, and their weights, if given."""
 
     graphs: list[Any]
     y: np.ndarray
@@ -317,7 +317,7 @@ class _Data(NamedTuple):
 
 
 def _seed(random_state: Any) -> int:
-    """A seed from whatever scikit-learn takes as one: a number, None or a generator."""
+    """A seed from a number, None or a generator, as scikit-learn takes them."""
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
@@ -342,20 +342,8 @@ def _as_list(X: Any) -> list[Any]:
 
 
 def _kind_of(graphs: Sequence[Any]) -> str:
-    """smiles, graph, networkx or pyg: what all of the list are."""
-    kinds = {_kind(graph) for graph in graphs}
+    """The kind of all items: smiles, pyg (whose features are read) or graph."""
+    kinds = {"smiles" if isinstance(g, str) else "pyg" if hasattr(g, "edge_index") else "graph" for g in graphs}
     if len(kinds) != 1:
         raise InvalidGraphError(f"X must be of one kind; found {', '.join(sorted(kinds)) or 'nothing'}")
     return kinds.pop()
-
-
-def _kind(graph: Any) -> str:
-    if isinstance(graph, str):
-        return "smiles"
-    if isinstance(graph, Graph):
-        return "graph"
-    if hasattr(graph, "edge_index"):
-        return "pyg"
-    if hasattr(graph, "nodes") and hasattr(graph, "edges"):
-        return "networkx"
-    raise PlanegraphError(f"X is a list of SMILES, planegraph Graphs, networkx graphs or PyG Data; found {type(graph).__name__}")

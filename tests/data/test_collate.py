@@ -80,10 +80,6 @@ def test_nothing_at_all():
 
 
 def test_zinc(data_root):
-    import sys
-    from pathlib import Path
-
-    sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "benchmarks"))
     import workloads
 
     ds = PackedDataset.from_graphs(workloads.zinc(data_root, 500), threads=1)

@@ -89,7 +89,7 @@ def test_damage_in_an_array_is_found_by_its_checksum(rings):
     assert rings.discard_damaged() == ""
     spoil(rings.packed_path())
     message = (
-        r"cannot open '.*rings\.safetensors': the checksum of array walk_kappa .* planegraph datasets rings --pack makes it anew"
+        r"cannot open '.*rings\.safetensors': the checksum of array walk_kappa .* planegraph datasets rings --pack packs it again"
     )
     with pytest.raises(FormatError, match=message):
         rings.load().verify()

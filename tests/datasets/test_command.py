@@ -54,7 +54,7 @@ def test_packs_anew_what_is_damaged(run, tmp_path):
     status, out, err = run("p3r", "--pack", *places(tmp_path))
     assert (status, "ready" in out) == (0, True)
     assert f"planegraph: cannot open {str(packed)!r}: the checksum of array walk_kappa is " in err
-    assert err.endswith("; it is damaged. Packing it anew\n")
+    assert err.endswith("; it is damaged. Packing it again\n")
     assert packed.read_bytes() == sound
     assert run("p3r", "--pack", *places(tmp_path))[2] == ""
 
@@ -74,7 +74,7 @@ def test_a_run_does_not_begin_or_go_on_with_damage(tmp_path, monkeypatch, capsys
         said = capsys.readouterr()
         assert said.out == ""
         assert re.search(
-            r"p3r\.safetensors': the checksum of array walk_kappa .* planegraph datasets p3r --pack makes it anew", said.err
+            r"p3r\.safetensors': the checksum of array walk_kappa .* planegraph datasets p3r --pack packs it again", said.err
         )
     assert {path: path.read_bytes() for path in held} == held
     assert not list((tmp_path / "fresh").rglob("*.safetensors"))

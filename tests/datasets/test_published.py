@@ -155,9 +155,3 @@ def test_brec_pairs_differ(dataset):
     codes = pg.canonical_codes(raw.batch)
     assert len(codes) == 62
     assert all(a != b for a, b in zip(codes[::2], codes[1::2], strict=True))
-
-
-def test_tiger_by_size(dataset):
-    task = dataset("tiger").graph("1k")
-    assert task.splits["train"].tolist() == [0]
-    assert np.diff(task.dataset.tables.node_ptr)[0] == 1000

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from planegraph.experiments.records import RecordError, checked_record, read_record, read_records, write_record
 
-from .edits import edit_json, edit_lines
+from .edits import edit_json, edit_log, edit_predictions
 
-KINDS = ("seeds", "folds", "classes", "accuracy", "rocauc")
 RELEASED = Path(__file__).parents[2] / "records"
 
 
@@ -33,52 +33,27 @@ def trial_twice(result):
 
 
 TAMPERED = {
-    "the mean": ("result.json", lambda r: r["test"].update(mean=0.9 * r["test"]["mean"]), "its trials give"),
-    "the deviation": ("result.json", lambda r: r["val"].update(std=0.0), "its trials give"),
-    "all test figures": ("result.json", better_test, "predictions.csv: seed0: they give"),
+    "the mean": ("result.json", lambda r: r["test"].update(mean=0.9 * r["test"]["mean"]), "but its trials have"),
+    "the deviation": ("result.json", lambda r: r["val"].update(std=0.0), "but its trials have"),
+    "all test figures": ("result.json", better_test, "models/seed0/test.safetensors: it gives"),
     "a validation figure": ("result.json", lambda r: r["trials"][0].update(val=0.001), "val is 0.001, but"),
     "the best epoch": ("result.json", other_best_epoch, "result.json: seed 0, fold None: "),
-    "a trial twice": ("result.json", trial_twice, "a trial is there twice"),
+    "a trial twice": ("result.json", trial_twice, "duplicate trial"),
     "a trial left out": ("result.json", lambda r: r["trials"].pop(), "its trials are not 2 seeds times 1 folds"),
-    "another model": ("result.json", lambda r: r.update(model_class="GIN"), "model_class is not that of settings.yaml"),
+    "no trial": ("result.json", lambda r: r.update(trials=[]), "its trials are not 2 seeds times 0 folds"),
+    "another model": ("result.json", lambda r: r.update(model_class="GIN"), "model_class differs from settings.yaml"),
     "another task": (
         "result.json",
         lambda r: r.update(task="countingXYZ"),
-        "task 'countingXYZ' is not that of settings.yaml, counting",
+        "task 'countingXYZ' differs from settings.yaml, which has counting",
     ),
-    "a target": ("result.json", lambda r: r.update(task="counting-mu"), "task 'counting-mu' is not that of settings.yaml"),
-    "notes that are a number": ("result.json", lambda r: r.update(notes=[5]), "notes must be a text; found [5]"),
-    "a fact": ("record.json", lambda r: r.pop("commit"), "commit is missing"),
-    "a commit that is a number": ("record.json", lambda r: r.update(commit=5), "commit must be a text or null; found 5"),
-    "no date": ("record.json", lambda r: r.update(date=None), "date must be a text; found None"),
-    "a device that is a number": ("record.json", lambda r: r["machine"].update(device=5), "machine.device must be a text"),
-    "a note that is a number": ("record.json", lambda r: r.update(note=5), "note must be a text"),
-    "no sessions": ("record.json", lambda r: r.pop("sessions"), "sessions must be a list, at least one; found None"),
-    "an empty list of sessions": (
-        "record.json",
-        lambda r: r.update(sessions=[]),
-        "sessions must be a list, at least one; found []",
-    ),
-    "a session that is a number": (
-        "record.json",
-        lambda r: r["sessions"].append(5),
-        "session 1: commit is missing",
-    ),
-    "a session without machine": (
-        "record.json",
-        lambda r: r["sessions"][0].pop("machine"),
-        "session 0: machine.device is missing",
-    ),
-    "a session on no device": (
-        "record.json",
-        lambda r: r["sessions"][0]["machine"].update(device=None),
-        "session 0: machine.device must be a text; found None",
-    ),
-    "parameters below 0": ("record.json", lambda r: r.update(parameters=-5), "parameters must be a whole number above 0; found -5"),
-    "parameters that are true": ("record.json", lambda r: r.update(parameters=True), "parameters must be a whole number above 0"),
-    "the number of trials": ("record.json", lambda r: r.update(trials=10), "trials must be 2"),
+    "a target": ("result.json", lambda r: r.update(task="counting-mu"), "task 'counting-mu' differs from settings.yaml"),
+    "the kind": ("record.json", lambda r: r.update(kind="guess"), "kind must be train or measure; found 'guess'"),
     "the name": ("record.json", lambda r: r.update(name="other"), "is about 'other'"),
-    "the time": ("record.json", lambda r: r.update(seconds=r["seconds"] + 1), "seconds are not those of result.json"),
+    "no sessions": ("machine.json", lambda r: r.update(sessions=[]), "machine.json: no session says where the run was made"),
+    "no date": ("machine.json", lambda r: r["sessions"][0].update(date=None), "machine.json: session 0: date, command"),
+    "a device that is a number": ("machine.json", lambda r: r["sessions"][0]["machine"].update(device=5), "must be texts; found"),
+    "a session without machine": ("machine.json", lambda r: r["sessions"][0].pop("machine"), "machine.json is damaged: KeyError"),
 }
 
 
@@ -127,7 +102,7 @@ def test_figures_that_the_predictions_do_not_give(runs, tmp_path, what):
     kind, change = FIGURES[what]
     record = write_record(runs[kind], tmp_path, "small")
     checked_record(record)
-    with pytest.raises(RecordError, match=r"predictions\.csv: seed0: they give .*, but test is .* in result\.json"):
+    with pytest.raises(RecordError, match=r"seed0.test\.safetensors: it gives .*, but test is .* in result\.json"):
         checked_record(with_tests(record, change))
 
 
@@ -146,77 +121,65 @@ def test_figures_that_were_not_reached(tmp_path, name, change):
     record = tmp_path / name
     shutil.copytree(RELEASED / name, record)
     checked_record(record)
-    with pytest.raises(RecordError, match=r"predictions\.csv: seed0.*: they give .*, but test is .* in result\.json"):
+    with pytest.raises(RecordError, match=r"seed0.*test\.safetensors: it gives .*, but test is .* in result\.json"):
         checked_record(with_tests(record, change))
 
 
-LINES = {
-    "an epoch left out": ("log.csv", lambda lines: [*lines[:3], *lines[4:]], "epochs, not each of 1 to 4"),
-    "an epoch twice": ("log.csv", lambda lines: [*lines[:3], lines[2], *lines[3:]], "epochs, not each of 1 to 4"),
-    "a cell": ("log.csv", lambda lines: [*lines[:3], lines[3].replace(",", ",x", 3), *lines[4:]], "line 4"),
-    "another head": ("log.csv", lambda lines: ["a,b\n", *lines[1:]], "must begin with the columns"),
-    "predictions twice": ("predictions.csv", lambda lines: [*lines, *lines[1:]], "a graph is there twice"),
-    "a prediction that is none": ("predictions.csv", lambda lines: [*lines[:-1], lines[-1].replace(",", ",nan,", 1)], "cells, not"),
-    "a prediction that is no number": (
-        "predictions.csv",
-        lambda lines: [*lines[:-1], ",".join([*lines[-1].split(",")[:-1], "nan\n"])],
-        "a number is not finite",
-    ),
-    "predictions left out": ("predictions.csv", lambda lines: lines[:5], "they give"),
-    "a trial of the predictions": (
-        "predictions.csv",
-        lambda lines: [lines[0].replace("seed1", "seed7"), *lines[1:]],
-        "its columns are not",
-    ),
+ROWS = {
+    "an epoch left out": (lambda rows: [*rows[:3], *rows[4:]], "epochs, not each of 1 to 4"),
+    "the last epoch left out": (lambda rows: rows[:-1], "3 epochs, not each of 1 to 4"),
+    "another trial": (lambda rows: [*rows, rows[0] | {"seed": 7}], "result.json has no trial with seed 7, fold None"),
+    "no validation": (lambda rows: [row | {"val": None} for row in rows], "epoch 1: a number is missing or not finite"),
 }
 
 
-@pytest.mark.parametrize("what", LINES)
-def test_tampering_with_tables(record, what):
-    file, change, words = LINES[what]
-    edit_lines(record / file, change)
+@pytest.mark.parametrize("what", ROWS)
+def test_tampering_with_the_log(record, what):
+    change, words = ROWS[what]
+    edit_log(record, change)
     said = refusal(record)
     assert words in said
-    assert file in said
+    assert "log.jsonl" in said
 
 
 def test_a_better_epoch_in_the_log_is_noticed(record):
-    found = read_record(record)
-    trial = found.result["trials"][0]
-    other = next(r for r in found.log if r["seed"] == 0 and r["epoch"] != trial["best_epoch"])
-
-    def change(lines):
-        cells = lines[1 + found.log.index(other)].split(",")
-        cells[5] = "1e-09"
-        return [*lines[: 1 + found.log.index(other)], ",".join(cells), *lines[2 + found.log.index(other) :]]
-
-    edit_lines(record / "log.csv", change)
-    with pytest.raises(RecordError, match="is better than best_epoch"):
-        read_record(record).check()
+    best = read_record(record).result["trials"][0]["best_epoch"]
+    other = 1 if best != 1 else 2
+    edit_log(record, lambda rows: [row | {"val": 1e-9} if (row["seed"], row["epoch"]) == (0, other) else row for row in rows])
+    assert f"epoch {other} of log.jsonl is better than best_epoch {best}" in refusal(record)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_predictions_may_not_vanish(runs, tmp_path, kind):
-    record = write_record(runs[kind], tmp_path, "small")
-    (record / "predictions.csv").unlink()
-    with pytest.raises(RecordError, match=r"predictions\.csv: it is missing"):
-        read_record(record).check()
+PREDICTIONS = {
+    "a graph twice": (lambda t: {name: torch.cat([values, values[:1]]) for name, values in t.items()}, "a duplicate graph"),
+    "a number that is none": (lambda t: {"predicted": t["predicted"] * torch.nan}, "a number is not finite"),
+    "graphs left out": (lambda t: {name: values[:4] for name, values in t.items()}, "it gives"),
+    "other predictions": (lambda t: {"predicted": t["predicted"] + 1}, "it gives"),
+}
 
 
-def test_the_log_is_complete(record):
-    edit_lines(record / "log.csv", lambda lines: [lines[0], *(line.rpartition(",")[0] + ",\n" for line in lines[1:])])
-    with pytest.raises(RecordError, match=r"log\.csv: seed 0, fold None, epoch 1: a number is missing"):
-        checked_record(record)
+@pytest.mark.parametrize("what", PREDICTIONS)
+def test_tampering_with_predictions(record, what):
+    change, words = PREDICTIONS[what]
+    edit_predictions(record, change)
+    said = refusal(record)
+    assert words in said
+    assert "seed0" in said
+    edit_predictions(record, change, "seed1")
+    (record / "models" / "seed0").rename(record / "elsewhere")
+    assert "seed0/test.safetensors is missing" in refusal(record)
+
+
+def test_all_trials_have_the_same_targets(record):
+    edit_predictions(record, lambda t: {"true": t["true"].flip(0), "predicted": t["predicted"].flip(0)}, "seed1")
+    assert "seed1/test.safetensors: ids or targets differ from those of the other trials" in refusal(record)
 
 
 DAMAGED = {
     "a trial without seed": ("result.json", lambda r: r["trials"][0].pop("seed")),
     "a mean that is a word": ("result.json", lambda r: r["test"].update(mean="small")),
     "trials that are a number": ("result.json", lambda r: r.update(trials=3)),
-    "no parameters": ("record.json", lambda r: r.pop("parameters")),
-    "seconds of 400 digits": ("record.json", lambda r: r.update(seconds=10**400)),
     "a figure of 400 digits": ("result.json", lambda r: r["trials"][0].update(test=10**400)),
-    "a machine that is a word": ("record.json", lambda r: r.update(machine="mine")),
+    "no number of the model": ("record.json", lambda r: r.pop("model_format")),
 }
 
 
@@ -229,10 +192,13 @@ def test_damage_is_named(record, what):
     assert str(record) in str(error.value)
 
 
-@pytest.mark.parametrize("file", ["log.csv", "predictions.csv"])
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"id,true\n"])
-def test_files_that_hold_something_else_are_named(record, file, content):
-    (record / file).write_bytes(content)
+@pytest.mark.parametrize(
+    "file", ["record.json", "result.json", "machine.json", "settings.yaml", "log.jsonl", "models/seed0/test.safetensors"]
+)
+def test_an_altered_byte_is_named(record, file):
+    data = bytearray((record / file).read_bytes())
+    data[len(data) // 2] ^= 1
+    (record / file).write_bytes(data)
     with pytest.raises(RecordError) as error:
         read_records(record.parent)
-    assert str(record) in str(error.value)
+    assert str(record / file) in str(error.value)

@@ -16,9 +16,8 @@ import pytest
 
 from planegraph.cli import main
 from planegraph.errors import PlanegraphError
-from planegraph.experiments.records import read_record
+from planegraph.experiments.records import checked_record, read_record
 from planegraph.runs.log import read_log
-from planegraph.runs.settings import save_settings
 
 from .edits import of_earlier_model
 
@@ -53,18 +52,16 @@ def test_a_row(tmp_path, capsys):
     assert "settings differ from configs/p3r-baseplane.yaml" in out
     record = read_record("records/p3r-baseplane")
     record.check()
-    assert record.facts["trials"] == 10
+    assert len(record.result["trials"]) == 10
     assert "train.epochs=3" in record.overrides
-    assert record.facts["command"] == "planegraph train p3r --config records/p3r-baseplane/settings.yaml"
-    assert len(record.facts["sessions"]) == 1
-    assert record.facts["machine"]["cores"] >= 1
+    assert [session["machine"]["cores"] >= 1 for session in record.sessions] == [True]
     text = Path("docs/results.md").read_text()
     assert "train.epochs=3" in text
     assert main(["tables", "--check"]) == 0
 
     before = (tmp_path / "records/p3r-baseplane/record.json").read_bytes()  # there is one: nothing is run
     assert main(arguments("p3r-baseplane", 3)) == 0
-    assert "--again runs it anew" in capsys.readouterr().err
+    assert "--again runs it again" in capsys.readouterr().err
     assert (tmp_path / "records/p3r-baseplane/record.json").read_bytes() == before
 
     (tmp_path / "records/p3r-baseplane/result.json").write_text("{}")  # a broken one is named, and --again replaces it
@@ -99,8 +96,10 @@ def test_again_by_several_processes(tmp_path, monkeypatch, order):
     from planegraph.experiments import reproduce
 
     begun = []
-    monkeypatch.setattr(reproduce, "task_of", lambda settings, root: SimpleNamespace(name="p3r"))
-    monkeypatch.setattr(reproduce, "train", lambda *args, resume, **options: begun.append(resume) or {})
+    monkeypatch.setattr(reproduce, "task_of", lambda settings, root: SimpleNamespace(name="p3r", targets=None))
+    result = {"test": {"mean": 1.0, "std": 0.0}, "trials": [], "metric": "accuracy", "seconds": 1.0}
+    monkeypatch.setattr(reproduce, "train", lambda *args, resume, **options: begun.append(resume) or result)
+    monkeypatch.setattr(reproduce, "write_record", lambda *args: None)
     run = tmp_path / "runs" / "p3r-gin"
     run.mkdir(parents=True)
     (run / "result.json").write_text("{}")
@@ -108,7 +107,7 @@ def test_again_by_several_processes(tmp_path, monkeypatch, order):
     monkeypatch.setenv("WORLD_SIZE", "3")
     for rank in order:
         monkeypatch.setenv("RANK", str(rank))
-        reproduce._train("p3r-gin", reproduce._settings("p3r-gin", plan), plan)
+        reproduce.reproduce("p3r-gin", ["p3r-gin"], plan)
     assert begun == [False] * 3
     assert [path.name for path in (tmp_path / "runs").iterdir()] == ["p3r-gin.1"]
 
@@ -126,7 +125,7 @@ def test_killed_and_resumed(tmp_path):
     assert not (tmp_path / "records").exists()
     assert main([*arguments("p3r-baseplane", epochs), "-q"]) == 0
     record = read_record("records/p3r-baseplane")
-    assert len(record.facts["sessions"]) == 2
+    assert len(record.sessions) == 2
     assert {row["epoch"] for row in record.log} == set(range(1, epochs + 1))
     assert main([*arguments("p3r-baseplane", epochs), "-q", "--runs", "other", "--records", "whole"]) == 0
     assert figures(Path("records/p3r-baseplane")) == figures(Path("whole/p3r-baseplane"))
@@ -145,10 +144,8 @@ def test_a_run_from_elsewhere(runs, tmp_path, capsys):
     assert main(["reproduce", "--from-run", str(runs["seeds"]), "--name", "zinc12k-gin"]) == 0
     record = read_record("records/zinc12k-gin")
     record.check()
-    assert record.facts["sessions"] == sessions
-    assert record.facts["machine"] == sessions[-1]["machine"]
+    assert record.sessions == sessions
     assert "train.epochs=4" in record.overrides
-    assert record.facts["command"] == "planegraph train counting --config records/zinc12k-gin/settings.yaml"
     assert "train.epochs=4" in Path("docs/results.md").read_text()
     (tmp_path / "empty").mkdir()
     for wrong, words in (
@@ -174,35 +171,26 @@ def test_stopping_says_so_even_if_quiet(monkeypatch, capsys):
     assert capsys.readouterr().err == "planegraph: saved in runs/p3r-gin, and the same command continues it\n"
 
 
-def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
-    """As on a GPU: rows that differ in their target only are one run, and each gets the record it would have had alone."""
+def test_targets_of_a_config_go_together(tmp_path, monkeypatch):
+    """One run, and each row gets the record it would have had alone."""
     from train.tasks import small
     from train.test_targets import NAMES, several
 
     from planegraph.experiments import reproduce as module
 
     def config(name: str):
-        settings = replace(small(epochs=3, seeds=2), options={"target": name.removeprefix("qm9-")})
-        return settings.with_overrides(["train.lr=0.02"]) if name == "qm9-lonely" else settings
+        target = name.removeprefix("counting-")
+        return replace(small(epochs=3, seeds=2), options={"target": list(NAMES) if target == "many" else target})
 
     def task_of(settings, root):
         task, wanted = several(), settings.options["target"]
-        if isinstance(wanted, str):
-            return task.of_target(wanted)
-        columns = [NAMES.index(name) for name in wanted]
-        y, scale = task.dataset.y[:, columns], tuple(task.scale[k] for k in columns)
-        return replace(task, dataset=task.dataset.with_y(y), targets=tuple(wanted), scale=scale)
+        return task.of_target(wanted) if isinstance(wanted, str) else task
 
     monkeypatch.setattr(module, "load_config", config)
     monkeypatch.setattr(module, "task_of", task_of)
     plan = module.Plan(tmp_path / "records", tmp_path / "runs", device="cpu", show=False, say=lambda text: None)
-    names = [f"qm9-{target}" for target in NAMES]
-    gpu = replace(plan, device="cuda")
-    assert module.stacks_of([*names, "qm9-lonely", "tiger"], gpu) == [names, ["qm9-lonely"], ["tiger"]]
-    assert module.stacks_of(names, plan) == [[name] for name in names]
-    module.reproduce("qm9-small", plan)
-    assert module.stacks_of(names, gpu) == [["qm9-small"], ["qm9-large", "qm9-odd"]]  # what has a record is not trained
-    assert module.stacks_of(names, replace(gpu, again=True)) == [names]
+    names = [f"counting-{target}" for target in NAMES]
+    module.reproduce("counting-small", ["counting-small"], plan)
     kept, calls = module.write_record, []
 
     def interrupted(*values):
@@ -213,25 +201,21 @@ def test_targets_of_a_table_go_together(tmp_path, monkeypatch):
 
     monkeypatch.setattr(module, "write_record", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        module.reproduce_together(names[1:], plan)
-    assert module.stacks_of(names, gpu) == [["qm9-small"], ["qm9-large"], ["qm9-odd"]]
-    monkeypatch.setattr(module, "train", None)  # what is trained is not trained again
-    stray = tmp_path / "runs" / "a-stray" / "odd"
-    stray.mkdir(parents=True)
-    (stray / "result.json").write_text("{")
-    module.reproduce("qm9-odd", plan)
-    assert (tmp_path / "runs" / "counting-large-odd" / "odd" / "result.json").exists()
+        module.reproduce("counting-many", names, plan)
+    log = tmp_path / "runs" / "counting-many" / NAMES[0] / "log.jsonl"
+    before = log.read_bytes()
+    module.reproduce("counting-many", names, plan)  # what is trained is not trained again
+    assert log.read_bytes() == before
+    assert [Path(run).name for run, *_ in calls] == ["large", "odd", "odd"]
+    together = {}
     for name in names:
-        record = read_record(tmp_path / "records" / name)
-        record.check()
+        record = checked_record(tmp_path / "records" / name)
         assert record.settings == config(name)
-        assert record.facts["trials"] == 2
+        assert len(record.result["trials"]) == 2
         assert (tmp_path / "records" / name / "report.html").exists()
-    assert read_record(tmp_path / "records" / "qm9-odd").result["together"] == 2
-    for several_targets in ("[large,odd]", "each"):
-        with pytest.raises(PlanegraphError, match="a record is that of one target"):
-            module.reproduce("qm9-new", replace(plan, overrides=(f"options.target={several_targets}",)))
-    shutil.rmtree(tmp_path / "records" / "qm9-odd")
-    save_settings(config("qm9-odd"), stray / "settings.yaml")
-    with pytest.raises(PlanegraphError, match=r"a-stray.odd.result\.json is damaged"):
-        module.reproduce("qm9-odd", plan)
+        together[name] = record.result.get("together", 1)
+    assert together == {name: 1 if name == "counting-small" else 3 for name in names}
+    module.reproduce("counting-many", names, replace(plan, runs=tmp_path / "nowhere"))  # all are recorded
+    assert not (tmp_path / "nowhere").exists()
+    with pytest.raises(PlanegraphError, match=r"--set options\.target would make it another row"):
+        module.reproduce("counting-new", ["counting-new"], replace(plan, overrides=("options.target=odd",)))

@@ -14,10 +14,10 @@ import exhaustive
 import numpy as np
 import pytest
 import torch
+from closest import closest_pair
 from plain import Plain
 
 import planegraph as pg
-from planegraph.experiments.closest import closest_pair
 from planegraph.nn import GIN, BasePlanE, Categorical, PlanEConfig
 
 from .examples import Example

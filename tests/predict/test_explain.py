@@ -302,7 +302,7 @@ def test_command(run, tmp_path, capsys):
         (["RUN", "C1CC"], 2, "RDKit refuses the SMILES 'C1CC': its syntax is wrong"),
         (["RUN", ""], 2, "the SMILES is empty"),
         (["RUN", "C", "-o", "a.png"], 2, "-o a.png: the drawing is an SVG file"),
-        (["RUN", "C", "--device", "tpu"], 2, "--device tpu: there is no such device here"),
+        (["RUN", "C", "--device", "tpu"], 2, "--device tpu is not available"),
         (["nothing", "C"], 2, "nothing/molecules.json is missing"),
         (["RUN", "C", "-o", "nowhere/a.svg"], 3, "input or output failed"),
         (["RUN"], 2, "the following arguments are required: SMILES"),

@@ -167,7 +167,7 @@ def test_a_run_whose_baselines_fail_is_complete(regression, tmp_path, monkeypatc
         with pytest.raises(KeyboardInterrupt):
             train_molecules(found, settings, tmp_path / "run", device="cpu")
     assert "ensemble" in json.loads((tmp_path / "run" / "result.json").read_text())
-    assert "they were not asked for" in words(parse(write_report(tmp_path / "run")))
+    assert "they were not requested" in words(parse(write_report(tmp_path / "run")))
     assert set(train_molecules(found, settings, tmp_path / "run", device="cpu")["baselines"]) == {
         "random forest",
         "gradient boosting",

@@ -112,7 +112,7 @@ def test_a_target_has_its_record_and_its_report(tmp_path):
     record.check()
     assert record.settings.options == {"target": "odd"}
     assert record.result["together"] == 3
-    assert len(record.predictions["true"]) == 10
+    assert [len(found.true) for found in record.tests.values()] == [10] * len(record.result["trials"])
     page = write_report(tmp_path / "runs" / "odd").read_text()
     assert "counting-odd" in page
     assert "3 targets together" in page

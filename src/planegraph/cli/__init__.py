@@ -1,8 +1,8 @@
 """The command line; one file per command or kind of commands.
 
 Each declares its commands by ``options.add_command``. A command is a function that takes its arguments and returns its exit code. Exit
-codes 0, 1 and 2 are answers; whatever keeps a command from its answer ends it with a larger one and a line on stderr, never with a
-traceback. Nothing heavy is imported before a command needs it: ``planegraph --help`` does without PyTorch.
+codes 0, 1 and 2 are answers; anything that prevents an answer ends the command with a larger code and a line on stderr, never with a
+traceback. Nothing heavy is imported before a command needs it: ``planegraph --help`` works without PyTorch.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _answer(argv: Sequence[str] | None) -> int:
-    """What :func:`main` returns; all that is to be said is said."""
+    """Runs the command, prints messages, returns the exit code."""
     _prepare_streams()
     try:
         with warnings.catch_warnings():
@@ -69,7 +69,7 @@ def _run(argv: Sequence[str] | None) -> int:
 
 
 def _say_warnings() -> None:
-    """Warnings of planegraph are messages like others, without a path and a line of source; those of other packages stay as they are."""
+    """Prints planegraph's warnings as messages, without path and source line; warnings of other packages are unchanged."""
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
@@ -82,13 +82,13 @@ def _say_warnings() -> None:
 
 
 def _is_one_of_several(argv: Sequence[str] | None) -> bool:
-    """Whether this process runs a command together with others, and is not the first of them."""
+    """Returns whether this process runs a command with others and is not the first."""
     words = sys.argv[1:] if argv is None else argv
     return not first_process() and list(words[:1]) in (["train"], ["reproduce"])
 
 
 def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
-    """The arguments; of several processes the first prints what argparse has to say."""
+    """The arguments; of several processes only the first prints argparse's messages."""
     if not _is_one_of_several(argv):
         return _parser().parse_args(argv)
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
@@ -96,7 +96,7 @@ def _parsed(argv: Sequence[str] | None) -> argparse.Namespace:
 
 
 def _prepare_streams() -> None:
-    """A character that the output cannot encode is written as an escape; a closed stderr swallows what it is told."""
+    """A character that the output cannot encode is written as an escape; a closed stderr drops its messages."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     if sys.stderr is None:  # print(file=None) would write messages among the answers on stdout
@@ -104,7 +104,7 @@ def _prepare_streams() -> None:
 
 
 def _explain(error: BaseException) -> tuple[int, str]:
-    """The exit code and the message of what kept a command from its answer."""
+    """The exit code and the message of an exception."""
     if isinstance(error, KeyboardInterrupt):
         return 130, "interrupted"
     if isinstance(error, BrokenPipeError):
@@ -134,7 +134,7 @@ def _explain(error: BaseException) -> tuple[int, str]:
 
 
 def _is_torchs_memory_error(error: BaseException) -> bool:
-    """Told by name and message, as PyTorch takes a second to import: on a CPU it raises a mere RuntimeError, on a GPU one of a kind."""
+    """Compares name and message, as importing PyTorch takes a second: on a CPU it raises a plain RuntimeError, on a GPU a subclass."""
     words = r"can't allocate memory|not enough memory|out of memory|ALLOC_FAILED|size calculation overflowed"
     named = type(error).__name__ == "OutOfMemoryError"
     return named or (isinstance(error, RuntimeError) and re.search(words, str(error)) is not None)

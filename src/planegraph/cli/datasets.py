@@ -54,12 +54,12 @@ def run(args: argparse.Namespace) -> int:
             sys.stdout.write(json.dumps(as_json(dataset), separators=(",", ":")) + "\n")
     else:
         say(columns([_HEAD, *map(_row, found)], right=range(1, len(_HEAD) - 1)))
-        _write_missing(found, explain=bool(args.names) and not args.pack)  # with --pack stderr has said it
+        _write_missing(found, explain=bool(args.names) and not args.pack)  # --pack has explained it on stderr
     return 1 if failed else 0
 
 
 def as_json(dataset: Dataset) -> dict[str, Any]:
-    """What is known of a dataset; ``summary`` is null until it is packed."""
+    """A dataset as a JSON object; ``summary`` is null until it is packed."""
     return {
         "name": dataset.name,
         "title": dataset.title,
@@ -70,12 +70,12 @@ def as_json(dataset: Dataset) -> dict[str, Any]:
 
 
 def _ready(dataset: Dataset) -> bool:
-    """Packs the dataset if need be, or if it is damaged, with and without edge features where it has any; whether that worked."""
+    """Packs the dataset if it is not packed or damaged, with and without edge features where it has any; returns whether that worked."""
     try:
         for edge_features in (True, False) if dataset.has_edge_features else (False,):
             damage = dataset.discard_damaged(edge_features)
             if damage:
-                complain(f"{damage}. Packing it anew")
+                complain(f"{damage}. Packing it again")
             dataset.load(edge_features)
     except PlanegraphError as error:
         complain(str(error))
@@ -95,7 +95,7 @@ def _row(dataset: Dataset) -> tuple[str, ...]:
 
 
 def _write_missing(datasets: list[Dataset], explain: bool) -> None:
-    """What to fetch for those that were asked for by name; else how to ask."""
+    """Prints what to fetch for datasets that were named; otherwise how to name one."""
     missing = [d for d in datasets if d.status != "ready" and d.how_to_get]
     if missing and not explain:
         say(f"\nplanegraph datasets {missing[0].name} says what to fetch and where to put it; --pack makes datasets ready\n")

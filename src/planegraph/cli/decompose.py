@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         for entry in entries:
             try:
                 d = decompose(parse(format, entry.text, args.stereo), args.on_nonplanar)
-            except MissingDependencyError:  # no fault of the graph
+            except MissingDependencyError:  # not the graph's fault
                 raise
             except PlanegraphError as error:
                 problems.report(entry, error)
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def as_json(d: Decomposition) -> dict[str, Any]:
-    """Plain lists and dicts; nodes are numbers, ``names`` tells what they were called in the input."""
+    """Plain lists and dicts; nodes are numbers, ``names`` are their names in the input."""
     names = d.graph.names
     return {
         "num_nodes": d.graph.num_nodes,

@@ -1,4 +1,4 @@
-"""What a command says on stdout and stderr, and the errors that end one.
+"""Messages of a command on stdout and stderr, and the errors that end one.
 
 Text from files and from the command line never steers the terminal.
 """
@@ -28,7 +28,7 @@ class UsageError(Exception):
     """Ends the command with exit code 2.
 
     Args:
-        alike: whether each of several processes finds it by itself; see :func:`complain`.
+        alike: whether each of several processes raises it; see :func:`complain`.
     """
 
     def __init__(self, message: str, alike: bool = False) -> None:
@@ -41,15 +41,15 @@ class StreamError(Exception):
 
 
 def complain(message: str, alike: bool = False) -> None:
-    """Says what is wrong; a later one of several processes says which it is, or nothing where all find the same.
+    """Prints a problem on stderr. Of several processes, all but the first add their rank, or print nothing if all find the same.
 
     Args:
-        alike: whether each process finds it by itself, as what is wrong with the command line they all have; False if in doubt.
+        alike: whether each process finds the problem, as with a wrong command line; False if in doubt.
     """
     if alike and not first_process():
         return
     who = "" if first_process() else f"rank {process_rank()} of {process_count()}: "
-    with contextlib.suppress(OSError):  # nobody is left to be told
+    with contextlib.suppress(OSError):  # nobody is reading
         print(f"planegraph: {who}{printable(message)}", file=sys.stderr, flush=True)
 
 
@@ -59,17 +59,17 @@ def say(text: str) -> None:
 
 
 def repeat(text: str) -> None:
-    """Writes an answer that repeats input, such as a line of a file: as it is for the next program, with escapes for a terminal."""
+    """Writes an answer that repeats input, such as a line of a file: unchanged for the next program, with escapes for a terminal."""
     sys.stdout.write(printable(text) if sys.stdout.isatty() else text)
 
 
 def missing_package(error: ImportError) -> str | None:
-    """Which package is missing and which extra brings it; None if the error is about something else.
+    """Names the missing package and the extra that brings it; None if the error is about something else.
 
     >>> missing_package(ModuleNotFoundError("No module named 'torch.nn'", name="torch.nn"))
     "this command needs PyTorch; install it with: pip install 'planegraph[learn]'"
     """
-    if isinstance(error, MissingDependencyError):  # says it already
+    if isinstance(error, MissingDependencyError):  # its message is complete
         return str(error)
     package = (error.name or "").partition(".")[0]
     if not isinstance(error, ModuleNotFoundError) or package not in _PACKAGES:

@@ -5,17 +5,14 @@ from __future__ import annotations
 import argparse
 import csv
 import os
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..io.text import counted
-from ..processes import first_process
-from .messages import UsageError, complain, say
-from .options import add_workers
-from .report import where_report
-from .sweep import Sweep, is_sweep, run_sweep
+from .messages import UsageError, complain
+from .options import add_workers, loggers
+from .sweep import is_sweep
 
 if TYPE_CHECKING:
     from ..tasks.molecules.task import MoleculeOptions, MoleculeTask
@@ -27,13 +24,15 @@ def add_molecules(parser: argparse.ArgumentParser) -> None:
     """Adds the options of tables."""
     group = parser.add_argument_group(
         "files with molecules",
-        "All of it is found where it can be, and said. --task, --metric, --split and --folds go with packed files, too.",
+        "Omitted options are inferred and printed. --task, --metric, --split and --folds also apply to packed files.",
     )
     group.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES")
     group.add_argument("--targets", metavar="A,B", help="the columns to learn; some values may be missing")
     group.add_argument("--weights", metavar="COLUMN", help="the column with each row's weight in the loss, at least 0")
-    group.add_argument("--task", dest="kind", choices=("regression", "classification", "multiclass"), help="what the targets are")
-    group.add_argument("--metric", help="what chooses the epoch (default: rmse, rocauc or accuracy)")
+    group.add_argument(
+        "--task", dest="kind", choices=("regression", "classification", "multiclass"), help="the type of the targets"
+    )
+    group.add_argument("--metric", help="the metric that selects the epoch (default: rmse, rocauc or accuracy)")
     group.add_argument("--split", default="random", help="random, scaffold, or column:NAME with train, val, test (default: random)")
     group.add_argument("--folds", metavar="K", type=int, help="K splits, each molecule tested once")
     group.add_argument(
@@ -45,7 +44,7 @@ def add_molecules(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--from", dest="start", metavar="RUN", help="start from the models of this finished run, which may have other targets"
     )
-    group.add_argument("--no-stereo", action="store_true", help="mirror images are equal")
+    group.add_argument("--no-stereo", action="store_true", help="treat mirror images as equal")
     group.add_argument(
         "--descriptors",
         action=argparse.BooleanOptionalAction,
@@ -54,51 +53,85 @@ def add_molecules(parser: argparse.ArgumentParser) -> None:
     )
     add_workers(group)
     group.add_argument(
-        "--no-baselines", action="store_true", help="train no random forest and no gradient boosting to compare with"
+        "--no-baselines", action="store_true", help="do not train a random forest and gradient boosting for comparison"
     )
 
 
 def is_table(task: str) -> bool:
-    """Whether it names a file with molecules: benchmarks have names without dots and slashes."""
+    """Returns whether a task names a file with molecules: names of benchmarks have no dots and slashes."""
     from ..train.tasks import is_function, is_packed
 
     return ("." in task or os.sep in task) and not is_packed(task) and not is_function(task)
 
 
-def run_molecules(args: argparse.Namespace, loggers: Callable[[], list[Any]]) -> int:
+class MoleculeJob:
     """Trains on the table that is named, or resumes the run in ``--out`` if none is."""
-    from ..runs.settings import load_run_settings
-    from ..train.molecules import SKIPPED, molecule_settings, train_molecules
 
-    _check_arguments(args)
-    loggers()  # one that is not installed is an error before the table is read
-    out = args.out or os.path.join("runs", _stem(args.task))
-    kept = load_run_settings(out) if args.task is None else None
-    path, options, start = _asked(args, out) if kept is None else _kept(kept, out)
-    found = _read(path, options, start, args.workers)
-    ensemble = args.seeds if args.ensemble is None else args.ensemble
-    settings_for = partial(molecule_settings, found, options.to_dict(), ensemble, start=start)
-    if kept is not None:
-        settings_for = kept.with_overrides
+    def __init__(self, args: argparse.Namespace) -> None:
+        from ..runs.settings import load_run_settings
+        from ..train.molecules import SKIPPED
 
-    def train_one(settings: RunSettings, folder: str | Path, baselines: bool = not args.no_baselines) -> dict[str, Any]:
-        given: dict[str, Any] = {"show": not args.quiet, "device": args.device, "callbacks": loggers(), "start": start}
-        return train_molecules(found, settings, folder, baselines=baselines, **given)
+        _check_arguments(args)
+        self.args, self.out = args, args.out or os.path.join("runs", _stem(args.task))
+        kept = load_run_settings(self.out) if args.task is None else None
+        path, options, self.start = _asked(args, self.out) if kept is None else _kept(kept, self.out)
+        self.found = _read(path, options, self.start, args.workers)
+        self.kept, self.options = kept, options.to_dict()
+        where = f"{SKIPPED} in the folder of each run" if is_sweep(args) else os.path.join(self.out, SKIPPED)
+        skipped = counted(len(self.found.skipped), "row")
+        self.remarks: Sequence[str] = [f"{skipped} skipped: {where} says which, and why"] if self.found.skipped else []
 
-    if is_sweep(args):
-        code = run_sweep(args, Sweep(out, settings_for, partial(train_one, baselines=False), train_one, molecule_summary))
-    else:
-        code, result = 0, train_one(settings_for(args.overrides), out)
-        if first_process():
-            say(molecule_summary(result, out) + where_report(out))
-    if found.skipped:
-        where = f"{SKIPPED} in the folder of each run" if is_sweep(args) else os.path.join(out, SKIPPED)
-        complain(f"{counted(len(found.skipped), 'row')} skipped: {where} says which, and why")
-    return code
+    def settings_for(self, overrides: Sequence[str]) -> RunSettings:
+        from ..train.molecules import molecule_settings
+
+        if self.kept is not None:
+            return self.kept.with_overrides(overrides)
+        ensemble = self.args.seeds if self.args.ensemble is None else self.args.ensemble
+        return molecule_settings(self.found, self.options, ensemble, overrides, self.start)
+
+    def train(self, settings: RunSettings, folder: str | Path, chosen: bool = True) -> dict[str, Any]:
+        from ..train.molecules import train_molecules
+
+        return train_molecules(
+            self.found,
+            settings,
+            folder,
+            show=not self.args.quiet,
+            device=self.args.device,
+            callbacks=loggers(self.args),
+            baselines=chosen and not self.args.no_baselines,
+            start=self.start,
+        )
+
+    def summary(self, result: dict[str, Any], folder: str) -> str:
+        """The figures of the ensemble on validation and test, a line for each target and metric, and the figures of the baselines."""
+        from ..report.formatting import duration
+        from ..tasks.metrics import metrics_of
+
+        baselines = result.get("baselines", {})
+        ensemble, titles = result["ensemble"], metrics_of(result["kind"])
+        lines = [
+            f"{result['task']}: {counted(len(result['trials']), 'model')}, {duration(result['seconds'])} on {result['device']}"
+        ]
+        for target, figures in ensemble["test"].items():
+            for name, value in figures.items():
+                val = ensemble["val"][target][name]
+                texts = ["undefined" if v is None else f"{v:.4g}" for v in (value, val)]
+                lines.append(f"{target}, {titles[name].title}: test {texts[0]}, validation {texts[1]}")
+            interval = ensemble.get("intervals", {}).get(target, {})
+            if interval.get("half_width") is not None:
+                share, covered = interval["coverage"], interval["test_coverage"]
+                of_test = "" if covered is None else f", which cover {covered:.0%} of test"
+                lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}{of_test}")
+            if baselines and "skipped" not in baselines:
+                lines.append(f"{target}, {titles[result['metric']].title} {_of_baselines(baselines, target, result['metric'])}")
+        if "skipped" in baselines:
+            lines.append(f"no baselines: {baselines['skipped']}")
+        return "\n".join([*lines, f"kept in {folder}; planegraph predict {folder} FILE -o OUT.csv"]) + "\n"
 
 
 def _check_arguments(args: argparse.Namespace) -> None:
-    """UsageError for what does not go with tables, or not with a run that is resumed by its folder."""
+    """UsageError for options that do not apply to tables, or to a run that is resumed by its folder."""
     if args.config:
         raise UsageError("--config is for benchmarks; a file with molecules takes --set")
     for override in args.overrides:
@@ -111,13 +144,13 @@ def _check_arguments(args: argparse.Namespace) -> None:
 def refuse_molecule_options(args: argparse.Namespace, why: str) -> None:
     """UsageError if an option of tables is given where it would be ignored."""
     for name in ("smiles", "targets", "weights", "ensemble", "start", "no_stereo", "descriptors"):
-        if getattr(args, name) is not (False if name == "no_stereo" else None):  # --no-descriptors is given, too
+        if getattr(args, name) is not (False if name == "no_stereo" else None):  # False is --no-descriptors
             option = {"start": "from"}.get(name, name).replace("_", "-")
             raise UsageError(f"--{option} cannot be used: {why}")
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """Names of columns, separated by commas; one that has a comma is put in double quotes.
+    """Names of columns, separated by commas; a name with a comma is in double quotes.
 
     >>> _names('a, b'), _names('"log P, exp",b')
     (('a', 'b'), ('log P, exp', 'b'))
@@ -139,7 +172,7 @@ def _stem(path: str) -> str:
 
 
 def _asked(args: argparse.Namespace, out: str) -> tuple[str, MoleculeOptions, Start | None]:
-    """The table, how it is read, and what its models start from, as the command says."""
+    """The table, its options and the models to start from, by the command line."""
     from ..tasks.molecules.task import MoleculeOptions
     from ..train.transfer import Start
 
@@ -154,7 +187,7 @@ def _asked(args: argparse.Namespace, out: str) -> tuple[str, MoleculeOptions, St
 
 
 def _kept(settings: RunSettings, out: str) -> tuple[str, MoleculeOptions, Start | None]:
-    """The same of a run that is resumed by its folder."""
+    """The table, its options and the models to start from, of the run to resume."""
     from ..tasks.molecules.task import MoleculeOptions
     from ..train.transfer import Start
 
@@ -174,30 +207,6 @@ def _read(path: str, options: MoleculeOptions, start: Start | None, workers: int
     for note in [*found.notes, *([] if start is None else [start.note(found.schema)])]:
         complain(note)
     return found
-
-
-def molecule_summary(result: dict[str, Any], out: str) -> str:
-    """The figures of the ensemble on validation and test, a line for each target and metric; and those of the baselines."""
-    from ..tasks.metrics import metrics_of
-
-    baselines = result.get("baselines", {})
-    ensemble, titles = result["ensemble"], metrics_of(result["kind"])
-    lines = [f"{result['task']}: {counted(len(result['trials']), 'model')}, {result['seconds']:.0f} s on {result['device']}"]
-    for target, figures in ensemble["test"].items():
-        for name, value in figures.items():
-            val = ensemble["val"][target][name]
-            texts = ["undefined" if v is None else f"{v:.4g}" for v in (value, val)]
-            lines.append(f"{target}, {titles[name].title}: test {texts[0]}, validation {texts[1]}")
-        interval = ensemble.get("intervals", {}).get(target, {})
-        if interval.get("half_width") is not None:
-            share, covered = interval["coverage"], interval["test_coverage"]
-            of_test = "" if covered is None else f", which cover {covered:.0%} of test"
-            lines.append(f"{target}, {share:.0%} intervals: ± {interval['half_width']:.4g}{of_test}")
-        if baselines and "skipped" not in baselines:
-            lines.append(f"{target}, {titles[result['metric']].title} {_of_baselines(baselines, target, result['metric'])}")
-    if "skipped" in baselines:
-        lines.append(f"no baselines: {baselines['skipped']}")
-    return "\n".join([*lines, f"kept in {out}; planegraph predict {out} FILE -o OUT.csv"]) + "\n"
 
 
 def _of_baselines(baselines: dict[str, Any], target: str, metric: str) -> str:

@@ -16,7 +16,7 @@ EXIT_CODES = """\
 exit codes:
   0    all went well; for iso: isomorphic
   1    some graphs were bad or not planar (see stderr), the others were handled; for iso: not
-       isomorphic; for tables --check: the file is not what the records give
+       isomorphic; for tables --check: the file does not agree with the records
   2    wrong usage, an unreadable file, or a bad graph under --strict; for iso: a bad graph
   3    no answer: input or output is closed or fails (a full disk), a run diverged, or planegraph itself fails
   130  interrupted (Ctrl-C); train and reproduce save first
@@ -27,8 +27,8 @@ exit codes:
 TRAINING = """\
 exit codes:
   0    all went well
-  2    wrong usage or settings, or a file or run that is missing, unreadable or of something else
-  3    no answer: a run diverged (of several the others are complete), input or output fails (a full disk), or planegraph itself does
+  2    wrong usage or settings, or a missing, unreadable or unsuitable file or run
+  3    no answer: a run diverged (other runs are complete), input or output fails (a full disk), or planegraph itself does
   130  stopped by Ctrl-C; what was trained is saved
   141  output pipe closed
   143  stopped by SIGTERM; what was trained is saved
@@ -39,7 +39,7 @@ exit codes:
 def add_command(
     commands: Any, name: str, run: Callable[[argparse.Namespace], int], help: str, description: str, epilog: str = EXIT_CODES
 ) -> argparse.ArgumentParser:
-    """Declares a command; ``run`` gives its exit code."""
+    """Declares a command; ``run`` returns its exit code."""
     about = "\n\n".join(textwrap.fill(part, 100) for part in description.split("\n\n"))
     parser = commands.add_parser(
         name, help=help, description=about, epilog=epilog, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -75,12 +75,22 @@ def add_device(parser: argparse.ArgumentParser) -> None:
 
 
 def check_device(device: str | None) -> None:
-    """UsageError, which says what there is, unless this machine has the device; None is whatever it has, and cpu:0 is cpu."""
+    """UsageError, which lists the devices, unless this machine has the device. None is its default, and cpu:0 is cpu."""
     import torch
 
     there = ["cpu", *(["cuda"] if torch.cuda.is_available() else []), *(f"cuda:{k}" for k in range(torch.cuda.device_count()))]
     if device not in (None, "cpu:0", *there):
-        raise UsageError(f"--device {device}: there is no such device here; there is {', '.join(there)}")
+        raise UsageError(f"--device {device} is not available; available: {', '.join(there)}")
+
+
+LOGGERS = ("csv", "tensorboard", "wandb", "mlflow")  # as in train/loggers.py, which needs PyTorch
+
+
+def loggers(args: argparse.Namespace) -> list[Any]:
+    """The callbacks of ``--log``."""
+    from ..train.loggers import LOGGERS as classes
+
+    return [classes[name]() for name in dict.fromkeys(args.log)]
 
 
 def add_workers(parser: Any) -> None:
@@ -105,7 +115,7 @@ def add_quiet(parser: argparse.ArgumentParser, help: str = "show no progress") -
 
 
 def add_data(parser: argparse.ArgumentParser, *names: str) -> None:
-    """``--data``; ``names``: what it was called in this command before."""
+    """``--data``; ``names``: its earlier names in this command."""
     text = "folder of the datasets' raw files (default: PLANEGRAPH_DATA, else the user's cache)"
     parser.add_argument("--data", *names, metavar="DIR", help=text)
 

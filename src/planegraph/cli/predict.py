@@ -1,4 +1,4 @@
-"""``planegraph predict``, ``evaluate``, ``embed`` and ``explain``: new molecules through a run that ``planegraph train FILE`` made."""
+"""``planegraph predict``, ``evaluate``, ``embed`` and ``explain``: a run of ``planegraph train FILE`` on new molecules."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 _EXPLAIN = """\
 Mask each atom, ring and block in turn, and print how much the prediction falls without it: in the target's units, or in \
-probability. A masked atom is one of which the models know nothing; the bonds stay where they are. Descriptors, if the models read \
-them, stay those of the whole molecule.
+probability. The models see nothing of a masked atom but its bonds. Descriptors, if the models read them, are not masked.
 
 Prints the target and the prediction, then tab-separated rows: atom, index, symbol, contribution of the ten largest; block and \
 ring, indices, SMILES, contribution. Atoms are numbered in the order of the SMILES, from 0."""
@@ -37,8 +36,13 @@ def add_parsers(commands: Any) -> None:
     for name, run, help, description in (
         ("predict", run_predict, "predict a table of molecules", "Keep all columns, and write predictions beside them."),
         ("evaluate", run_evaluate, "compare predictions with a table's targets", "Print all metrics of each target."),
-        ("embed", run_embed, "fingerprints of molecules for other tools", "Write what the output MLPs see: a row of floats each."),
-        ("explain", run_explain, "what each atom, ring and block adds to a prediction", _EXPLAIN),
+        (
+            "embed",
+            run_embed,
+            "fingerprints of molecules for other tools",
+            "Write embeddings, the inputs of the output MLPs, a row for each molecule.",
+        ),
+        ("explain", run_explain, "contributions of atoms, rings and blocks to a prediction", _EXPLAIN),
     ):
         parser = add_command(commands, name, run, help, description)
         parser.add_argument("folder", metavar="RUN", help="folder of a run on a table of molecules")
@@ -51,7 +55,9 @@ def add_parsers(commands: Any) -> None:
             parser.add_argument("file", metavar="FILE", help="CSV, TSV, Parquet, SDF or SMILES file, gzipped or not")
             if name in written:
                 parser.add_argument("-o", "--out", required=True, metavar="FILE", help=written[name])
-            parser.add_argument("--smiles", metavar="COLUMN", help="the column with the SMILES (default: as in training, or found)")
+            parser.add_argument(
+                "--smiles", metavar="COLUMN", help="the column with the SMILES (default: as in training, or detected)"
+            )
             add_workers(parser)
             add_quiet(parser)
         add_device(parser)
@@ -121,12 +127,12 @@ def _progress(args: argparse.Namespace, what: str) -> Progress:
 
 @contextmanager
 def _file_errors() -> Iterator[None]:
-    """A killed worker is a failure of the system, a missing file wrong usage."""
+    """Turns a missing file into wrong usage, and a killed worker into a failure of the system."""
     try:
         yield
     except WorkerError as error:
         raise StreamError(f"{error} (--workers)") from None
-    except (FileNotFoundError, IsADirectoryError) as error:  # other OSErrors are trouble with the disk
+    except (FileNotFoundError, IsADirectoryError) as error:  # other OSErrors are problems of the disk
         raise UsageError(str(error)) from None
 
 

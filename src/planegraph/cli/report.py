@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def where_report(out: str) -> str:
-    """A line that says where the report of a run is; nothing if it could not be written, which a warning has said."""
+    """A line with the path of a run's report; nothing if it could not be written, about which there was a warning."""
     from ..report.run_page import NAME
 
     path = os.path.join(out, NAME)

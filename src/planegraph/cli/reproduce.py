@@ -1,4 +1,4 @@
-"""``planegraph reproduce TABLE`` trains and measures what a table of the paper holds, and keeps a record of each row;
+"""``planegraph reproduce TABLE`` trains what a table of the paper holds, and keeps a record of each row;
 ``planegraph tables`` writes docs/results.md from the records."""
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def add_parsers(commands: Any) -> None:
         "reproduce",
         run,
         "regenerate a table of the paper",
-        "Train and measure the rows of a table that have no record yet, write a record of each (records/NAME), then the tables "
+        "Train the rows of a table that have no record yet, write a record of each (records/NAME), then the tables "
         "(docs/results.md). An interrupted run is resumed.",
         _EXAMPLES + TRAINING,
     )
@@ -47,7 +47,7 @@ def add_parsers(commands: Any) -> None:
     add_data(parser, "--data-root")
     add_device(parser)
     add_overrides(parser, "replace settings; the tables say so")
-    parser.add_argument("--again", action="store_true", help="also run what has a record")
+    parser.add_argument("--again", action="store_true", help="also train rows that have a record")
     parser.add_argument(
         "--from-run",
         metavar="RUN",
@@ -55,15 +55,15 @@ def add_parsers(commands: Any) -> None:
         help="make a record of a finished run's folder, and train nothing; of several (runs or records) if their seeds follow one another",
     )
     parser.add_argument("--name", metavar="NAME", help="with --from-run: the record's name, that of its config")
-    parser.add_argument("--note", metavar="TEXT", default="", help="with --from-run: what readers of the tables should know")
+    parser.add_argument("--note", metavar="TEXT", default="", help="with --from-run: a remark for readers of the tables")
     add_quiet(parser)
     tables = add_command(
         commands,
         "tables",
         run_tables,
         "write the results from the records",
-        "Write the tables of results from the records, each of which is checked. With --check write nothing: exit with 1 if the file is "
-        "not what the records give.",
+        "Write the tables of results from the records, each of which is checked. With --check write nothing: exit with 1 if the file "
+        "does not agree with the records.",
         EXIT_CODES,
     )
     _add_places(tables)
@@ -84,7 +84,7 @@ def run_tables(args: argparse.Namespace) -> int:
         if found:
             complain(found)
             return 1
-        say(f"{out} is what the records in {records} give\n")
+        say(f"{out} agrees with the records in {records}\n")
     else:
         write_tables(records, out)
         say(f"wrote {out}\n")
@@ -105,31 +105,27 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _reproduce(args: argparse.Namespace) -> int:
-    from ..experiments.reproduce import check_overrides, names_of, reproduce, reproduce_together, stacks_of
+    from ..experiments.reproduce import jobs_of, names_of, reproduce, settings_of
     from ..runs.errors import DivergedError, Stopped
 
     plan, failed = _plan(args), 0
     try:
-        wanted = names_of(args.table, args.only)
-        check_overrides(wanted, plan)
+        jobs = jobs_of(names_of(args.table, args.only))
+        for config in jobs:
+            settings_of(config, plan)
     except PlanegraphError as error:
         raise UsageError(str(error), alike=True) from None
-    stacks = stacks_of(wanted, plan)
-    for k, names in enumerate(stacks):
-        name = names[0] if len(names) == 1 else f"{names[0]} to {names[-1]}"
-        if len(stacks) > 1:
-            plan.say(f"{k + 1} of {len(stacks)}")
+    for k, (config, rows) in enumerate(jobs.items()):
+        if len(jobs) > 1:
+            plan.say(f"{k + 1} of {len(jobs)}")
         try:
-            if len(names) > 1:
-                reproduce_together(names, plan)
-            else:
-                reproduce(name, plan)
+            reproduce(config, rows, plan)
         except Stopped as stop:
             raise Stopped(str(stop).replace("--resume continues it", "the same command continues it"), stop.signal) from None
         except (DivergedError, PlanegraphError) as error:
-            if len(stacks) == 1 and not isinstance(error, DivergedError):
+            if len(jobs) == 1 and not isinstance(error, DivergedError):
                 raise
-            complain(f"{name}: {error}", error.alike)
+            complain(f"{config}: {error}", error.alike)
             failed = 3 if isinstance(error, DivergedError) else failed or 2
     if first_process():
         say(_tables(args))
@@ -153,7 +149,7 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 
 def _tables(args: argparse.Namespace) -> str:
-    """Writes the tables, and gives the rows of this one for the terminal."""
+    """Writes the tables, and returns the rows of this one for the terminal."""
     from ..experiments.published import TABLE_NAMES
     from ..experiments.records import read_records
     from ..experiments.tables import table_rows, write_tables

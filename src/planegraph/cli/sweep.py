@@ -1,4 +1,5 @@
-"""``planegraph train TASK --set KEY=A,B ...``: a run for each combination, then a table by validation, sweep.html and sweep.csv.
+"""Trains the job of ``planegraph train``: a run; or, for ``--set KEY=A,B``, a sweep, which is a run for each combination, then a table by
+validation, sweep.html and sweep.csv.
 
 Test figures are printed for the chosen run only: settings that are chosen by the test part would make its figures too good.
 """
@@ -6,120 +7,88 @@ Test figures are printed for the chosen run only: settings that are chosen by th
 from __future__ import annotations
 
 import argparse
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..io.text import columns
 from ..processes import first_process
-from .messages import UsageError, complain, say
+from .messages import complain, say
 from .report import where_report
 
 if TYPE_CHECKING:
     from ..runs.sweeps import SweepRun
-    from ..tasks.task import Task
-    from ..train import Callback, RunSettings
+    from ..train import RunSettings
 
 _SHOWN = 20  # lines of the table
 
-TrainOne = Callable[["RunSettings", Path], dict[str, Any]]
 
-
-@dataclass(frozen=True)
-class Sweep:
-    """What is trained, whatever the settings.
+class Job(Protocol):
+    """A task or a table for ``planegraph train``, and how it is trained with any settings.
 
     Args:
-        settings_for: the settings with such overrides.
-        train_one: trains a run in a folder, or resumes it.
-        finish: does what only the chosen run needs, and gives its result.
-        summary: the lines that are printed of that result and its folder.
+        out: the folder of the run or of the sweep.
+        remarks: printed on stderr in the end.
     """
 
     out: str
-    settings_for: Callable[[Sequence[str]], RunSettings]
-    train_one: TrainOne
-    finish: TrainOne
-    summary: Callable[[dict[str, Any], str], str]
+    remarks: Sequence[str]
+
+    def settings_for(self, overrides: Sequence[str]) -> RunSettings:
+        """The settings with these overrides."""
+
+    def train(self, settings: RunSettings, folder: str | Path, chosen: bool = True) -> dict[str, Any]:
+        """Trains or resumes a run in a folder; ``chosen``: with everything that only the chosen run of a sweep needs, such as baselines."""
+
+    def summary(self, result: dict[str, Any], folder: str) -> str:
+        """The lines that are printed about a run."""
 
 
 def is_sweep(args: argparse.Namespace) -> bool:
-    """Whether a setting has several values."""
+    """Returns whether a setting has several values."""
     from ..runs.sweeps import varies
 
     return varies(args.overrides)
 
 
-class Tasks:
-    """The task of some settings, made once for all settings with the same options."""
+def run_job(args: argparse.Namespace, job: Job) -> int:
+    """Trains the run or the sweep and prints the results; returns the exit code."""
+    from ..train.run import runs_of
 
-    def __init__(self, data_root: str | None) -> None:
-        self.data_root = data_root
-        self.made: dict[Any, Task] = {}
-
-    def __call__(self, settings: RunSettings) -> Task:
-        from ..train.tasks import task_of
-
-        options = json.dumps(settings.options, sort_keys=True, default=str)
-        if options not in self.made:
-            self.made[options] = task_of(settings, self.data_root)
-        return self.made[options]
-
-
-def task_sweep(
-    args: argparse.Namespace,
-    out: str,
-    settings: Callable[[argparse.Namespace], RunSettings],
-    tasks: Tasks,
-    loggers: Callable[[], list[Callback]],
-    summary: Callable[[dict[str, Any], str], str],
-) -> Sweep:
-    """On a benchmark, a packed file or a function."""
-    from ..train import train
-
-    def settings_for(overrides: Sequence[str]) -> RunSettings:
-        return settings(argparse.Namespace(**{**vars(args), "overrides": list(overrides)}))
-
-    def train_one(chosen: RunSettings, folder: Path) -> dict[str, Any]:
-        task = tasks(chosen)
-        if task.targets is not None:
-            names = ", ".join(task.targets)
-            raise UsageError(
-                f"a sweep compares one figure of each run, but {names} have a model each; choose one, by --set options.target=NAME"
-            )
-        return train(task, chosen, folder, resume=True, show=not args.quiet, device=args.device, callbacks=loggers())
-
-    return Sweep(out, settings_for, train_one, train_one, summary)
+    code = 0
+    if is_sweep(args):
+        code = _run_sweep(args, job)
+    else:
+        result = job.train(job.settings_for(args.overrides), job.out)
+        if first_process():
+            for folder, of_target in runs_of(job.out, result):
+                say(job.summary(of_target, str(folder)) + where_report(str(folder)))
+    for remark in job.remarks:
+        complain(remark)
+    return code
 
 
-def run_sweep(args: argparse.Namespace, of: Sweep) -> int:
-    """Trains what is left of the sweep, and prints what came out. Gives the exit code."""
+def _run_sweep(args: argparse.Namespace, job: Job) -> int:
     from ..runs.errors import Stopped
+    from ..runs.sweeps import combinations
     from ..train import sweep
 
     progress = (lambda text: None) if args.quiet else partial(complain, alike=True)
     try:
-        runs = sweep(of.train_one, of.settings_for, args.overrides, of.out, progress)
-        best = runs[0] if runs[0].result is not None else None
-        result = None if best is None else of.finish(_settings_of(of, args.overrides, best), best.folder)
+        runs = sweep(partial(job.train, chosen=False), job.settings_for, args.overrides, job.out, progress)
+        best, result = runs[0], None
+        if best.result is not None:
+            overrides = next(c.overrides for c in combinations(args.overrides) if c.name == best.folder.name)
+            result = job.train(job.settings_for(overrides), best.folder)
     except Stopped as stop:
         raise Stopped(f"{str(stop).partition(';')[0]}; the same command continues the sweep", stop.signal) from None
     if first_process():
         say(table(runs))
-        if best is not None and result is not None:
-            say(f"best on validation: {best.folder.name}\n{of.summary(result, str(best.folder))}")
-            say(where_report(str(best.folder)))
-        say(_page(of.out))
+        if result is not None:
+            say(f"best on validation: {best.folder.name}\n{job.summary(result, str(best.folder))}{where_report(str(best.folder))}")
+        say(_page(job.out))
     return 3 if any(run.diverged for run in runs) else 0
-
-
-def _settings_of(of: Sweep, overrides: Sequence[str], run: SweepRun) -> RunSettings:
-    from ..runs.sweeps import combinations
-
-    return next(of.settings_for(c.overrides) for c in combinations(overrides) if c.name == run.folder.name)
 
 
 def table(runs: Sequence[SweepRun]) -> str:

@@ -6,23 +6,21 @@ The task is a benchmark by name, a file with molecules and targets, a packed fil
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
-from functools import partial
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..processes import first_process
-from .messages import UsageError, complain, say
-from .molecules import add_molecules, is_table, refuse_molecule_options, run_molecules
-from .options import TRAINING, add_command, add_data, add_device, add_overrides, add_quiet, check_device
-from .report import where_report
-from .sweep import Tasks, is_sweep, run_sweep, task_sweep
+from .messages import UsageError, complain
+from .molecules import MoleculeJob, add_molecules, is_table, refuse_molecule_options
+from .options import LOGGERS, TRAINING, add_command, add_data, add_device, add_overrides, add_quiet, check_device, loggers
+from .sweep import is_sweep, run_job
 
 if TYPE_CHECKING:
+    from ..tasks.task import Task
     from ..train import RunSettings
-
-
-LOGGERS = ("csv", "tensorboard", "wandb", "mlflow")  # those of train/loggers.py, which needs PyTorch
 
 
 def add_parser(commands: Any) -> None:
@@ -42,9 +40,7 @@ def add_parser(commands: Any) -> None:
         help="a benchmark (see planegraph datasets); a CSV, TSV, Parquet or SDF file with molecules; a packed file, data.safetensors; "
         "or module:function, a Python function that returns a Task. Not needed with --resume",
     )
-    parser.add_argument(
-        "--config", metavar="FILE", help="YAML file with settings, or the name of one that planegraph brings, as in docs/results.md"
-    )
+    parser.add_argument("--config", metavar="FILE", help="YAML file with settings, or the name of a config of docs/results.md")
     add_overrides(
         parser, "settings, as in --set model.hidden=128 train.lr=0.001; several values, as in train.lr=1e-3,2e-3, make a sweep"
     )
@@ -66,40 +62,66 @@ def run(args: argparse.Namespace) -> int:
     if args.out and not is_sweep(args) and os.path.exists(os.path.join(args.out, "sweep.json")):
         raise UsageError(f"{args.out} holds a sweep; choose another folder for a run")
     check_device(args.device)
-    on_table = is_table(args.task or _settings_in(args.out).task)
-    return run_molecules(args, partial(_loggers, args)) if on_table else _run_task(args)
+    loggers(args)  # fails before the data is read if one is not installed
+    return run_job(args, MoleculeJob(args) if is_table(args.task or _settings_in(args.out).task) else TaskJob(args))
 
 
-def _loggers(args: argparse.Namespace) -> list[Any]:
-    from ..train.loggers import LOGGERS as classes
+class TaskJob:
+    """Trains on a benchmark, a packed file or a function."""
 
-    return [classes[name]() for name in dict.fromkeys(args.log)]
+    remarks: Sequence[str] = ()
 
+    def __init__(self, args: argparse.Namespace) -> None:
+        from ..train.tasks import short_name
 
-def _run_task(args: argparse.Namespace) -> int:
-    """A benchmark, a packed file or a function."""
-    from ..train import train
-    from ..train.run import runs_of
-    from ..train.tasks import short_name
+        refuse_molecule_options(args, "it is for tables of molecules")
+        _make_importable(os.getcwd())
+        self.args, self.is_sweep = args, is_sweep(args)
+        self.out = args.out or os.path.join("runs", short_name(args.task))
+        self.tasks: dict[str, Task] = {}  # by their options
 
-    refuse_molecule_options(args, "it is for tables of molecules")
-    _loggers(args)  # one that is not installed is an error before the data is read
-    _make_importable(os.getcwd())
-    tasks = Tasks(args.data)
-    out = args.out or os.path.join("runs", short_name(args.task))
-    if is_sweep(args):
-        return run_sweep(args, task_sweep(args, out, partial(_settings, tasks=tasks), tasks, partial(_loggers, args), summary))
-    settings = _kept_settings(args, out) if _resumes_as_it_was(args, out) else _settings(args, tasks)
-    options: dict[str, Any] = {"resume": args.resume, "show": not args.quiet, "device": args.device, "callbacks": _loggers(args)}
-    result = train(tasks(settings), settings, out, **options)
-    if first_process():
-        for folder, of_target in runs_of(out, result):
-            say(summary(of_target, str(folder)) + where_report(str(folder)))
-    return 0
+    def settings_for(self, overrides: Sequence[str]) -> RunSettings:
+        args = argparse.Namespace(**{**vars(self.args), "overrides": list(overrides)})
+        if _resumes_as_it_was(args, self.out):
+            return _kept_settings(args, self.out)
+        return _settings(args, self._task)
+
+    def train(self, settings: RunSettings, folder: str | Path, chosen: bool = True) -> dict[str, Any]:
+        from ..train import train
+
+        task = self._task(settings)
+        if self.is_sweep and task.targets is not None:
+            names = ", ".join(task.targets)
+            raise UsageError(
+                f"a sweep compares one figure of each run, but {names} have a model each; choose one, by --set options.target=NAME"
+            )
+        resume, show = self.args.resume or self.is_sweep, not self.args.quiet
+        return train(task, settings, folder, resume=resume, show=show, device=self.args.device, callbacks=loggers(self.args))
+
+    def summary(self, result: dict[str, Any], folder: str) -> str:
+        """The figures, a line each."""
+        from ..report.formatting import duration, spread
+
+        count = len(result["trials"])
+        of = f", mean and standard deviation of {count} runs" if count > 1 else ""
+        together = f", {result['together']} targets together" if "together" in result else ""
+        lines = [f"{result['task']}, {result['model_class']}{of}; {duration(result['seconds'])} on {result['device']}{together}"]
+        for part, name in (("test", "test at the best epoch"), ("val", "validation")):
+            lines.append(f"{result['metric']}, {name}: {spread(result['metric'], **result[part], count=count)}")
+        return "\n".join([*lines, f"kept in {folder}"]) + "\n"
+
+    def _task(self, settings: RunSettings) -> Task:
+        """The task, made once for all settings with the same options."""
+        from ..train.tasks import task_of
+
+        options = json.dumps(settings.options, sort_keys=True, default=str)
+        if options not in self.tasks:
+            self.tasks[options] = task_of(settings, self.args.data)
+        return self.tasks[options]
 
 
 def _make_importable(folder: str) -> None:
-    """As ``python -m`` does it: modules of the current folder can be imported."""
+    """Lets modules of the current folder be imported, as ``python -m`` does."""
     if not {"", folder} & set(sys.path):
         sys.path.insert(0, folder)
 
@@ -110,20 +132,8 @@ def _is_benchmark(task: str) -> bool:
     return task in DATASETS
 
 
-def summary(result: dict[str, Any], out: str) -> str:
-    """The figures in a line each."""
-    count = len(result["trials"])
-    of = f", mean and standard deviation of {count} runs" if count > 1 else ""
-    together = f", {result['together']} targets together" if "together" in result else ""
-    lines = [f"{result['task']}, {result['model_class']}{of}; {result['seconds']:.0f} s on {result['device']}{together}"]
-    for part, name in (("test", "test at the best epoch"), ("val", "validation")):
-        spread = f" ± {result[part]['std']:.4f}" if count > 1 else ""
-        lines.append(f"{result['metric']}, {name}: {result[part]['mean']:.4f}{spread}")
-    return "\n".join([*lines, f"kept in {out}"]) + "\n"
-
-
-def _settings(args: argparse.Namespace, tasks: Tasks) -> RunSettings:
-    """Those that the command says; what it leaves open suits the size of the task, unless that is a benchmark."""
+def _settings(args: argparse.Namespace, task_of: Callable[[RunSettings], Task]) -> RunSettings:
+    """The settings of the command line; for your own data the others suit the size of the task."""
     from ..train import RunSettings, settings_for
 
     settings = _read(args.config) if args.config else _published(args) or RunSettings(args.task)
@@ -134,11 +144,11 @@ def _settings(args: argparse.Namespace, tasks: Tasks) -> RunSettings:
         raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for", alike=True)
     if args.config or _is_benchmark(settings.task):
         return settings
-    return settings_for(tasks(settings), _overrides(args), name=settings.task, options=settings.options)
+    return settings_for(task_of(settings), _overrides(args), name=settings.task, options=settings.options)
 
 
 def _overrides(args: argparse.Namespace) -> list[str]:
-    """Those of --set, and of the options that are short for one."""
+    """The overrides of --set, and of the options that abbreviate one."""
     short = {"train.seeds": args.seeds, "options.metric": args.metric, "options.folds": args.folds}
     short["options.kind"] = "binary" if args.kind == "classification" else args.kind
     short["options.split"] = None if args.split == "random" else args.split
@@ -146,7 +156,7 @@ def _overrides(args: argparse.Namespace) -> list[str]:
 
 
 def _published(args: argparse.Namespace) -> RunSettings | None:
-    """Those of the benchmark's published row, if nothing else is said: a benchmark by its name alone is that row."""
+    """The settings of the benchmark's published row, which a benchmark without further options stands for."""
     if args.overrides or args.seeds is not None or args.resume:
         return None
     from ..experiments.configs import config_names, load_config
@@ -159,13 +169,13 @@ def _published(args: argparse.Namespace) -> RunSettings | None:
 
 
 def _resumes_as_it_was(args: argparse.Namespace, out: str) -> bool:
-    """Whether the settings are those of the run in the folder: no task is named, or nothing is said but the task."""
+    """Returns whether the run in the folder is resumed with its settings: no task is named, or nothing but the task."""
     silent = not args.config and not _overrides(args)
     return args.task is None or (args.resume and silent and os.path.exists(os.path.join(out, "settings.yaml")))
 
 
 def _kept_settings(args: argparse.Namespace, out: str) -> RunSettings:
-    """Those of the run in the folder, with what is said now in their place."""
+    """The settings of the run in the folder, with the overrides of the command line."""
     settings = _settings_in(out)
     if args.task not in (None, settings.task):
         raise UsageError(f"{out} is a run on {settings.task}, not {args.task}", alike=True)
@@ -173,7 +183,7 @@ def _kept_settings(args: argparse.Namespace, out: str) -> RunSettings:
 
 
 def _settings_in(out: str) -> RunSettings:
-    """Those of the run in a folder."""
+    """The settings of the run in a folder."""
     from ..runs.settings import load_run_settings
 
     if not os.path.exists(os.path.join(out, "settings.yaml")):

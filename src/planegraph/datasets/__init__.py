@@ -1,4 +1,4 @@
-"""Datasets: where the raw files are, how they are packed, and the tasks they pose. Knows data/, not nn/.
+"""Datasets: raw files, packing, and the tasks of each benchmark. Imports data/ but not nn/.
 
 >>> from planegraph import datasets
 >>> datasets.get("p3r").title
@@ -63,7 +63,7 @@ __all__ = [
 
 
 class UnknownDatasetError(PlanegraphError, KeyError):
-    """There is no dataset of this name; the message lists those that there are."""
+    """There is no dataset of this name; the message lists the known ones."""
 
     __str__ = Exception.__str__  # KeyError quotes its message, as if it were a key
 

@@ -1,10 +1,10 @@
-"""What all datasets share: find or download raw files, check them, pack them once, load them fast ever after.
+"""The base of all datasets: finds or downloads raw files, checks them, packs them once, and loads the packed file from then on.
 
 A packed dataset is ``<name>.safetensors`` in the cache folder, with a note ``<name>.source.json`` beside it: the digest of the raw files
 it came from, the version of the reader that read them, and its summary. Loading compares the note with the raw files if these are there
 (some milliseconds), and packs again when they differ; without raw files the packed file is used as it is, so that it can be copied alone
-to another machine. Packing writes to temporary names and renames, the note last: whoever dies in between leaves nothing that is taken for
-a dataset. Loading does not read the arrays, so it does not see damage in them: a training run compares their checksums first.
+to another machine. Packing writes to temporary names and renames, the note last: a process that dies in between leaves nothing that
+looks like a dataset. Loading does not read the arrays, so it does not see damage in them: a training run compares their checksums first.
 """
 
 from __future__ import annotations
@@ -68,21 +68,21 @@ class Dataset(ABC):
 
     @abstractmethod
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
-        """The graphs of the raw files, whose places are given by their name below the root."""
+        """The graphs in the raw files; ``paths`` maps their names below the root to where they are."""
 
     @abstractmethod
     def task(self) -> Task:
-        """What is learned on this dataset."""
+        """The learning task of this dataset."""
 
     def load(self, edge_features: bool | None = None, verify: bool = False) -> PackedDataset:
         """The packed dataset, memory-mapped; packs it first if need be.
 
         Args:
-            edge_features: whether edges carry theirs; default: if there are any. Without them the walks do not depend on them either.
+            edge_features: whether edges have features; default: if there are any. Without them, walks do not depend on them either.
             verify: whether to compare the checksums of all arrays, which reads the whole file.
         """
         edge_features = self._edges(edge_features)
-        path, advice = self.packed_path(edge_features), f"planegraph datasets {self.name} --pack makes it anew"
+        path, advice = self.packed_path(edge_features), f"planegraph datasets {self.name} --pack packs it again"
         if self._note(path) is not None:
             try:
                 return PackedDataset.open(path, verify=verify, advice=advice)
@@ -95,11 +95,11 @@ class Dataset(ABC):
     def with_returns(
         self, ds: PackedDataset, sizes: tuple[int, ...], return_steps: int, return_walks: bool
     ) -> tuple[PackedDataset, FeatureSizes]:
-        """The graphs, whose nodes have categories, with the options ``return_steps`` and ``return_walks`` of a task, and what x then is.
+        """The graphs with the options ``return_steps`` and ``return_walks`` of a task applied, and the sizes of their node features.
 
         Args:
-            sizes: of the categories.
-            return_steps: how far the random walks go whose return probabilities are node features beside the categories; 0: none.
+            sizes: numbers of categories.
+            return_steps: length of the random walks whose return probabilities are node features beside the categories; 0: none.
             return_walks: whether canonical walks read these, too (see :meth:`PackedDataset.with_returns`).
         """
         require_count("return_steps", return_steps)
@@ -110,7 +110,7 @@ class Dataset(ABC):
         return ds.with_returns(return_steps, walks=return_walks), ("mixed", (sizes, return_steps))
 
     def discard_damaged(self, edge_features: bool | None = None) -> str:
-        """Reads the whole packed file, if there is one; if it is damaged it no longer counts as packed, and the text says what is wrong."""
+        """Reads the whole packed file, if there is one. A damaged one no longer counts as packed; returns the damage, or an empty text."""
         path = self.packed_path(edge_features)
         if self._note(path) is None:
             return ""
@@ -122,7 +122,7 @@ class Dataset(ABC):
         return ""
 
     def pack(self, edge_features: bool | None = None) -> None:
-        """Packs the raw files, whether that was done before or not."""
+        """Packs the raw files, even if they were packed before."""
         edge_features = self._edges(edge_features)
         path = self.packed_path(edge_features)
         paths = fetch(self.files, self.root, self.name, self.download)
@@ -130,7 +130,7 @@ class Dataset(ABC):
         self.check(raw)
         ds = pack(raw, path.stem, edge_features=edge_features, threads=self.threads)
         path.parent.mkdir(parents=True, exist_ok=True)
-        _note_path(path).unlink(missing_ok=True)  # it speaks of the file that is about to be replaced
+        _note_path(path).unlink(missing_ok=True)  # it is about the file that will be replaced
         ds.save(path)
         note = {"source": self._source(paths), "summary": {**summarise(ds), **self.extra_summary(raw)}}
         replace_files({_note_path(path): json.dumps(note, indent=1) + "\n"})
@@ -144,19 +144,19 @@ class Dataset(ABC):
         return {}
 
     def packed_path(self, edge_features: bool | None = None) -> Path:
-        """Where the packed file is or will be."""
+        """The path of the packed file, packed or not."""
         return self.cache / f"{self.variant(edge_features)}.safetensors"
 
     def variant(self, edge_features: bool | None = None) -> str:
-        """The name, and whether edge features that there are were left out."""
+        """The name, with a suffix if edge features were left out."""
         plain = self.has_edge_features and not self._edges(edge_features)
         return f"{self.name}{'-no-edge-features' if plain else ''}"
 
     @property
     def status(self) -> Status:
-        """Whether the dataset, as it is loaded by default, can be had at once, after packing, after a download, or not yet.
+        """The state of the dataset as it is loaded by default: ready, to be packed or downloaded first, or without a source.
 
-        Where only the packed file without edge features is there, that is said: with them the dataset must still be packed.
+        "ready without edge features": only the packed file without them exists.
         """
         if self._note(self.packed_path()) is not None:
             return "ready"
@@ -178,7 +178,7 @@ class Dataset(ABC):
 
     @property
     def how_to_get(self) -> str:
-        """What to fetch and where to put it, for the files that are missing; empty if none is."""
+        """Instructions for the missing files: what to fetch and where to put it; empty if none is missing."""
         missing = find(self.files, self.root)
         return missing_message(self.name, missing, self.root) if missing else ""
 

@@ -1,4 +1,4 @@
-"""BREC's 31 planar pairs: graphs that are hard to tell apart, from four parts of the benchmark."""
+"""BREC's 31 planar pairs: graphs that are hard to distinguish, from four parts of the benchmark."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Brec(Dataset):
         return RawGraphs(join(batches), y=side.astype(np.int64), attrs={"part": np.array(parts), "pair": np.array(pairs)})
 
     def task(self) -> Task:
-        """Two sides of 31 pairs, without a split: for telling apart, not for training."""
+        """Two sides of 31 pairs, without a split: to be distinguished, not for training."""
         return Task(
             self.name,
             self.load(),
@@ -71,7 +71,7 @@ class Brec(Dataset):
             loss="ce",
             metric="accuracy",
             outputs=2,
-            notes="pairs (2i, 2i + 1) are to be told apart; y is the side of the pair and not a target",
+            notes="pairs (2i, 2i + 1) are to be distinguished; y is the side of the pair and not a target",
         )
 
 
@@ -80,4 +80,4 @@ def _lines(path: Path) -> list[str]:
         with gzip.open(path, "rt", encoding="ascii") as file:
             return [line for line in file if line.strip()]
     except UNREADABLE as error:
-        raise FormatError(f"{path} is no gzipped graph6 file: {error}") from None
+        raise FormatError(f"{path} is not a gzipped graph6 file: {error}") from None

@@ -1,8 +1,8 @@
 """All connected cubic planar graphs on n nodes, up to isomorphism.
 
 Nodes are completed in order: the first node with fewer than three neighbours gets a later one, and a node that no edge has reached yet
-is taken only if it is the first such, for they are all alike. Every connected cubic graph has a breadth-first numbering that is built
-this way, so none is missed; those that are planar are told apart by their canonical codes. Some 10,000 candidates for n = 10.
+is taken only if it is the first such, as they are all alike. Every connected cubic graph has a breadth-first numbering that is built
+this way, so none is missed; planar ones are distinguished by their canonical codes. Some 10,000 candidates for n = 10.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def connected_cubic_planar_graphs(n: int) -> list[Graph]:
 
 
 def _candidates(n: int) -> Iterator[list[tuple[int, int]]]:
-    """Edges of connected cubic graphs; every class is among them, most of them often."""
+    """Edges of connected cubic graphs, every class at least once, most of them often."""
     stack: list[list[tuple[int, int]]] = [[]]
     while stack:
         edges = stack.pop()

@@ -1,4 +1,4 @@
-"""EXP and CEXP: pairs of graphs, one satisfiable and one not, that colour refinement (1-WL) cannot tell apart.
+"""EXP and CEXP: pairs of graphs, one satisfiable and one not, that colour refinement (1-WL) cannot distinguish.
 
 The EXP of the PlanE paper (its authors' repository) is another file than the EXP of GNN-RNI, where CEXP comes from.
 """

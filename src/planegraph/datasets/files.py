@@ -1,13 +1,13 @@
-"""Files of datasets: where they lie, what they are called, where they come from, whether they are the right ones.
+"""Files of datasets: their folders, names, sources and checksums.
 
-Raw files lie under the data root: the ``root`` argument, else the folder that the environment variable ``PLANEGRAPH_DATA`` names, else
-``data`` in planegraph's cache folder. Packed files lie under the ``cache`` argument, else ``PLANEGRAPH_CACHE``, else ``packed`` in that
+Raw files are under the data root: the ``root`` argument, else the folder that the environment variable ``PLANEGRAPH_DATA`` names, else
+``data`` in planegraph's cache folder. Packed files are under the ``cache`` argument, else ``PLANEGRAPH_CACHE``, else ``packed`` in that
 folder: the root may be read-only, or shared by several versions of the format. The cache folder is ``planegraph`` in ``XDG_CACHE_HOME``,
 or in ``.cache`` of the user's home.
 
 A :class:`RawFile` is looked for under the data root. If it is not there it is downloaded, where a public source in a known format
-exists; a download goes to a temporary name and takes the file's name when it is complete and its checksum fits, so that a file under
-its name is whole. Everything else is an error that says what to fetch and where to put it.
+exists; a download goes to a temporary name and takes the file's name when it is complete and its checksum fits, so that a file
+under its name is complete. Everything else is an error that says what to fetch and where to put it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ROOT_VARIABLE = "PLANEGRAPH_DATA"
 CACHE_VARIABLE = "PLANEGRAPH_CACHE"
 _CHUNK = 1 << 20
 UNREADABLE = (ValueError, EOFError, gzip.BadGzipFile, zipfile.BadZipFile, zlib.error)
-"""What a damaged file raises while it is read."""
+"""Errors that reading a damaged file raises."""
 
 
 def data_root(root: str | os.PathLike[str] | None = None) -> Path:
@@ -67,8 +67,8 @@ class RawFile:
 
     Args:
         path: below the data root.
-        what: its contents and format, as told to someone who has to provide it.
-        url: where it can be downloaded; None if no public source holds it in this format.
+        what: its contents and format, for someone who has to provide it.
+        url: a public source in this format, or None.
         sha256: of its contents (unzipped, if the name ends in ``.gz``: compressors differ); None if unknown.
     """
 
@@ -79,12 +79,12 @@ class RawFile:
 
 
 def find(files: Sequence[RawFile], root: Path) -> list[RawFile]:
-    """Those of the files that are missing under ``root``."""
+    """The files that are missing under ``root``."""
     return [file for file in files if not (root / file.path).is_file()]
 
 
 def fetch(files: Sequence[RawFile], root: Path, dataset: str, download: bool = True) -> dict[str, Path]:
-    """The place of every file, after downloading those that are missing and have a source; known checksums are compared."""
+    """The paths of all files, after missing ones that have a source are downloaded; known checksums are compared."""
     missing = find(files, root)
     manual = [file for file in missing if file.url is None]
     if manual or (missing and not download):
@@ -98,7 +98,7 @@ def fetch(files: Sequence[RawFile], root: Path, dataset: str, download: bool = T
 
 
 def missing_message(dataset: str, missing: Sequence[RawFile], root: Path) -> str:
-    """What to fetch and where to put it."""
+    """Instructions: what to fetch and where to put it."""
     lines = [f"{dataset} needs raw files that are not under {root} (--data, root=..., or the variable PLANEGRAPH_DATA):"]
     for file in missing:
         source = f" Source: {file.url}" if file.url else ""
@@ -136,7 +136,7 @@ def _receive(url: str, out: IO[bytes], name: str) -> None:
 
 
 def check_sum(file: RawFile, path: Path) -> None:
-    """Raises :class:`FormatError` unless the contents are those that are known by their checksum."""
+    """Raises :class:`FormatError` unless the contents have the known checksum."""
     if file.sha256 is None:
         return
     digest = hashlib.sha256()

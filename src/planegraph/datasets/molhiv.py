@@ -163,7 +163,7 @@ _DIGITS = 8  # of a number, with what separates it from the next
 
 
 def _table(archive: zipfile.ZipFile, name: str, numbers: int) -> np.ndarray:
-    """A table of the archive; no more of it is unpacked than so many numbers take."""
+    """A table of the archive; unpacking stops after the size of this many numbers."""
     most = _DIGITS * numbers
     with archive.open(name) as packed, gzip.open(packed) as file:
         text = file.read(most + 1)

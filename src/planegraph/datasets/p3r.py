@@ -1,4 +1,4 @@
-"""P3R: tell the 9 connected cubic planar graphs on 10 nodes apart, each in 50 random numberings. Generated here, not downloaded."""
+"""P3R: recognise the 9 connected cubic planar graphs on 10 nodes, each in 50 random numberings. Generated here, not downloaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CLASSES, _COPIES, _NODES = 9, 50, 10
 class P3R(Dataset):
     """450 graphs: 50 rounds, in each of which every class occurs once, in random order and with random numbers for its nodes.
 
-    So all folds hold every class equally often. The class is the rank of the graph's canonical code among the nine. The order of graphs,
+    So every fold has all classes equally often. The class is the rank of the graph's canonical code among the nine. The order of graphs,
     and with it the folds, follows from a fixed seed; the published file has the same make-up in another order.
 
     >>> P3R.published["graphs"]

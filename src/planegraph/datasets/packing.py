@@ -1,4 +1,4 @@
-"""Packing with progress, and what a packed dataset is made of. Linear in the tables.
+"""Packing with progress, and the summary of a packed dataset. Linear in the tables.
 
 Graphs are decomposed in slices, each by one parallel call of the core, and the tables are joined.
 
@@ -60,7 +60,7 @@ def concatenate(parts: Sequence[PackedDataset]) -> PackedDataset:
     if len(parts) == 1:
         return parts[0]
     for part in parts:
-        part.verify()  # the whole is of no file
+        part.verify()  # the joined dataset has no file to verify later
     first = parts[0]
     tables = {name: _join_column(name, [p.tables[name] for p in parts]) for name in NAMES}
     x, edge_attr, dart_attr, y = (_join([getattr(p, name) for p in parts]) for name in ("x", "edge_attr", "dart_attr", "y"))
@@ -110,5 +110,5 @@ def summarise(ds: PackedDataset) -> dict[str, int]:
 
 
 def is_summary(value: object) -> bool:
-    """Whether this is a mapping as :func:`summarise` gives it, with all its numbers; there may be more."""
+    """Returns whether this is a mapping with all numbers of :func:`summarise`, and perhaps more."""
     return isinstance(value, Mapping) and value.keys() >= set(_NAMES) and all(type(v) is int for v in value.values())

@@ -78,7 +78,7 @@ class QM9(Dataset):
 
     @property
     def files(self) -> tuple[RawFile, ...]:  # type: ignore[override]
-        """GNN-FiLM's own files if they are there; else the arrays if one of these is; else what to fetch is the former."""
+        """GNN-FiLM's own files if they are there; else the arrays if one of these is; if neither is, the former are to be fetched."""
         return _REBUILT if find(_ORIGINAL, self.root) and len(find(_REBUILT, self.root)) < len(_REBUILT) else _ORIGINAL
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
@@ -142,7 +142,7 @@ def _read(path: Path, marked: bool) -> RawGraphs:
 
 
 def _joined(parts: Sequence[RawGraphs]) -> RawGraphs:
-    """Train, validation and test, one after another; molecules are certain unless said otherwise."""
+    """Train, validation and test, one after another; molecules are certain unless marked otherwise."""
     sizes = [len(part) for part in parts]
     marked = np.concatenate([part.attrs.get("uncertain", np.zeros(len(part), bool)) for part in parts])
     x, edge_attr, y = (np.concatenate([getattr(part, name) for part in parts]) for name in ("x", "edge_attr", "y"))

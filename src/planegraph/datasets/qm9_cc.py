@@ -79,7 +79,7 @@ def _read(path: Path) -> RawGraphs:
         nodes = np.cumsum([0, *(len(g["x"]) for g in graphs)])
         y = np.array([g["y"][0] for g in graphs], np.float64)
     except (*UNREADABLE, LookupError, TypeError) as error:
-        raise FormatError(f"{path} is no list of graphs in gzipped JSON: {error!r}") from None
+        raise FormatError(f"{path} is not a list of graphs in gzipped JSON: {error!r}") from None
     with reading(path):
         batch, _ = from_columns(nodes, np.cumsum([0, *(i.shape[1] for i in index)]), np.concatenate(index, axis=1))
         return RawGraphs(batch, y=y)

@@ -1,4 +1,4 @@
-"""Graphs as the raw files give them, before they are decomposed: flat arrays, nothing per graph in Python where it can be avoided."""
+"""Graphs as read from raw files, before they are decomposed: flat arrays, with as few Python objects per graph as possible."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RawGraphs:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What does not fit in the contents of this file becomes a :class:`FormatError` that names it."""
+    """Turns errors about the contents of this file into a :class:`FormatError` that names it."""
     try:
         yield
     except FormatError:
@@ -79,7 +79,7 @@ def load_arrays(path: Path, names: Sequence[str]) -> dict[str, np.ndarray]:
     except (OSError, *UNREADABLE) as error:
         if isinstance(error, FormatError | FileNotFoundError):
             raise
-        raise FormatError(f"{path} is damaged or no .npz file: {error}") from None
+        raise FormatError(f"{path} is damaged, or not an .npz file: {error}") from None
 
 
 def check_rows(name: str, values: np.ndarray | None, count: int, what: str) -> None:
@@ -89,7 +89,7 @@ def check_rows(name: str, values: np.ndarray | None, count: int, what: str) -> N
 
 
 def as_integers(name: str, values: np.ndarray) -> np.ndarray:
-    """The same as int64; other numbers are refused, not rounded.
+    """Integers as int64; other numbers are refused, not rounded.
 
     >>> as_integers("edge_index", np.array([[0, 1], [1, 0]], np.uint8)).dtype
     dtype('int64')

@@ -19,7 +19,7 @@ SIZES = {"1k": 1_000, "2k": 2_000, "3k": 3_000, "4k": 4_000, "5k": 5_000, "10k":
 
 
 class TigerAlaska(Dataset):
-    """Seven graphs without features, in the order of :data:`SIZES`; ``y`` is 0 for all: there is nothing to predict, only to run.
+    """Seven graphs without features, in the order of :data:`SIZES`; ``y`` is 0 for all, as only running times matter.
 
     >>> list(SIZES).index("25k")
     6
@@ -47,14 +47,7 @@ class TigerAlaska(Dataset):
         return RawGraphs(join(batches), y=np.zeros((len(SIZES), 1), np.float32))
 
     def task(self) -> Task:
-        """Every graph is in every part: what counts is the time of an epoch."""
+        """Every graph in every part, to time an epoch."""
         ds = self.load()
         every = np.arange(len(ds))
         return Task(self.name, ds, {"train": every, "val": every, "test": every}, loss="mse", notes="runtime only; y is 0")
-
-    def graph(self, size: str) -> Task:
-        """The same with one graph: ``TigerAlaska().graph("25k")``."""
-        require(size in SIZES, f"tiger has the sizes {', '.join(SIZES)}; found {size!r}")
-        only = np.array([list(SIZES).index(size)])
-        ds = self.load()
-        return Task(f"{self.name}-{size}", ds, {"train": only, "val": only, "test": only}, loss="mse", notes="runtime only; y is 0")

@@ -34,7 +34,7 @@ class _Zinc(Dataset):
         """Mean absolute error, trained on and reported.
 
         Args:
-            return_steps: how far the random walks go whose return probabilities are node features beside the atom type.
+            return_steps: length of the random walks whose return probabilities are node features beside the atom type.
             return_walks: whether canonical walks read these, too (see :meth:`PackedDataset.with_returns`).
         """
         require_bool("edge_features", edge_features)
@@ -107,7 +107,7 @@ class ZincFull(_Zinc):
 
     @property
     def molecules_path(self) -> Path:
-        """What RDKit read, as small arrays: packed from here, and on machines without RDKit if it is copied into their cache."""
+        """The file with the molecules that RDKit read, as small arrays. Copied to the cache of another machine, it replaces RDKit there."""
         return self.cache / f"{self.name}.molecules.npz"
 
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
@@ -125,7 +125,7 @@ class ZincFull(_Zinc):
         require(train in (220_010, 220_011), f"zincfull: {train} training molecules; published: 220011, or 220010 without one")
 
     def _molecules(self, smiles: list[str], digest: str) -> dict[str, np.ndarray]:
-        """From the file of an earlier run for the same SMILES, or by RDKit."""
+        """Reads the file of an earlier run for the same SMILES, or the SMILES by RDKit."""
         if self.molecules_path.is_file():
             with contextlib.suppress(FormatError):
                 found = load_arrays(self.molecules_path, ("source", *ARRAYS))
@@ -151,4 +151,4 @@ def read_csv(path: Path) -> tuple[np.ndarray, list[str], np.ndarray]:
         split = np.array([PARTS.index(part) for part, _, _ in rows], np.int8)
         return split, [smiles for _, smiles, _ in rows], np.array([float(y) for _, _, y in rows], np.float32)
     except (*UNREADABLE, KeyError, csv.Error) as error:
-        raise FormatError(f"{path} is no gzipped CSV with the columns split, smiles, y: {error!r}") from None
+        raise FormatError(f"{path} is not a gzipped CSV with the columns split, smiles, y: {error!r}") from None

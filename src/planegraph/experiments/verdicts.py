@@ -1,44 +1,41 @@
-"""Is a bar reached? A record against a row of published.py: what is the case, and the words for it."""
+"""Verdicts: whether a record reaches the bar of its row, and the words for it."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from .published import Published, Table
+from .published import Direction, Measured, Published, Table
 from .records import Record
 
 Outcome = Literal[
     "reached", "reached by fewer seeds", "missed", "shown", "incomplete", "earlier model", "other settings", "not judged", "not run",
-    "not the paper's order"
+    "not the best"
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """``shown``: there is no bar. Only ``reached`` is a success."""
+    """The outcome and its text. Only ``reached`` is a success; ``shown`` means that there is no bar."""
 
     kind: Outcome
     text: str
 
 
-def figure(table: Table, record: Record) -> tuple[float, float]:
-    """Mean and standard deviation in the table's unit; a time has no deviation."""
-    if table.value == "seconds":
-        return float(record.facts["seconds"]), 0.0
-    return table.factor * record.result["test"]["mean"], table.factor * record.result["test"]["std"]
+def figure(table: Table, record: Record) -> float:
+    """The mean in the table's unit, or the time."""
+    return float(record.result["seconds"]) if table.value == "seconds" else table.factor * record.result["test"]["mean"]
 
 
 def judge(table: Table, row: Published, record: Record | None) -> Verdict:
-    """The verdict on a row. A mean of too few seeds can miss a bar, but not reach it; a time of too few says nothing."""
+    """The verdict on a row. A mean over too few seeds can miss a bar but not reach it; a time for too few seeds says nothing."""
     if record is None:
         return Verdict("not run", "not run")
-    said, trials = _against_bar(table, row, figure(table, record)[0]), len(record.result["trials"])
-    before = f"{said.text}, but " if said.text else ""
+    found, trials = _against_bar(table, row, figure(table, record)), len(record.result["trials"])
+    before = f"{found.text}, but " if found.text else ""
     if record.earlier is not None:
-        return Verdict("earlier model", f"by an earlier model{': ' + said.text if said.text else ''}")
+        return Verdict("earlier model", f"by an earlier model{': ' + found.text if found.text else ''}")
     few = trials < row.repeats
     others = [o for o in record.overrides if not (few and o.startswith("train.seeds="))]
     if others:
@@ -47,37 +44,30 @@ def judge(table: Table, row: Published, record: Record | None) -> Verdict:
     if unlike:
         return Verdict("not judged", f"not judged: {unlike}")
     if few:
-        promising = said.kind == "reached" and table.value == "test"
-        kind: Outcome = "missed" if said.kind == "missed" else "reached by fewer seeds" if promising else "incomplete"
+        promising = found.kind == "reached" and table.value == "test"
+        kind: Outcome = "missed" if found.kind == "missed" else "reached by fewer seeds" if promising else "incomplete"
         return Verdict(kind, f"{before}{trials} of {row.repeats} seeds or folds")
-    return said
+    return found
 
 
 def _counts(table: Table, row: Published, record: Record) -> bool:
-    """Whether the record is what the row asks for, whatever figure it has."""
+    """Returns whether the record is made as the row asks, whatever its figure."""
     return not record.overrides and not _unlike(table, row, record) and len(record.result["trials"]) >= row.repeats
 
 
 def _unlike(table: Table, row: Published, record: Record) -> str:
-    """In what the record is not about what the bar is about: another machine, or other test graphs or another unit; empty if in nothing."""
-    if row.only and not all(row.only in device for device in _devices(record)):
+    """Names the device, size, unit or test set in which the record differs from the bar; empty if there is none."""
+    if row.parameters is not None and record.facts["parameters"] > row.parameters:
+        return f"the bar is for at most {row.parameters:,} parameters"
+    if row.only and not all(row.only in session["machine"]["device"] for session in record.sessions):
         return f"the bar is for an {row.only}"
     scale = record.result.get("scale") or 1.0
     if scale != row.scale:
         return f"errors are divided by {scale}, not {row.scale:g}"
     if not table.tested:
         return ""
-    if not record.predictions:
-        return "there are no predictions"
-    counts = {sum(v is not None for v in values) for name, values in record.predictions.items() if name not in ("id", "true")}
-    wrong = sorted(counts - {table.tested})
+    wrong = sorted({len(found.id) for found in record.tests.values()} - {table.tested})
     return f"tested on {wrong[0]} graphs, not the {table.tested} of the task" if wrong else ""
-
-
-def _devices(record: Record) -> set[str]:
-    """Every device that the run was trained on."""
-    machines = [record.facts["machine"], *(session["machine"] for session in record.facts.get("sessions", ()))]
-    return {machine["device"] for machine in machines}
 
 
 def _against_bar(table: Table, row: Published, mean: float) -> Verdict:
@@ -86,42 +76,47 @@ def _against_bar(table: Table, row: Published, mean: float) -> Verdict:
     if row.exactly:
         off = abs(mean - row.bar)
         return Verdict("reached", "reached") if off < 0.05 + 1e-9 else Verdict("missed", f"missed: {_amount(off)} off")
-    missing = mean - row.bar if table.better == "lower" else row.bar - mean
-    if missing <= 1e-9 * abs(row.bar):
+    return _compared(mean, row.bar, table.better)
+
+
+def _compared(value: float, bar: float, better: Direction) -> Verdict:
+    missing = value - bar if better == "lower" else bar - value
+    if missing <= 1e-9 * abs(bar):
         return Verdict("reached", "reached")
-    return Verdict("missed", f"missed by {_amount(missing)} ({missing / abs(row.bar):.1%})")
+    return Verdict("missed", f"missed by {_amount(missing)} ({missing / abs(bar):.1%})")
 
 
-def judge_order(table: Table, records: Mapping[str, Record]) -> Verdict:
-    """Whether the figures of an ordered table come in the paper's order, as they must, whatever bars they reach one by one.
+def judge_measure(measure: Measured, record: Record | None) -> dict[str, Verdict]:
+    """The verdict on each row of a measured table that has a bar."""
+    if record is None:
+        return dict.fromkeys(measure.bars, Verdict("not run", "not run"))
+    if record.earlier is not None:
+        return dict.fromkeys(measure.bars, Verdict("earlier model", "by an earlier model"))
+    found = {row[measure.key]: row[measure.value] for row in record.result["rows"]}
+    missing = Verdict("not run", "not run")
+    return {name: _compared(found[name], bar, measure.better) if name in found else missing for name, bar in measure.bars.items()}
 
-    It is reached only by rows that count one by one, too: none of them by other settings or by fewer seeds. Rows of an earlier model are
-    as if they had not been run: models are not compared with each other.
+
+def judge_best(table: Table, records: Mapping[str, Record]) -> Verdict:
+    """The verdict on ``table.best``, the row that must have the best figure of its table, whichever bars the rows reach.
+
+    It is reached only if every row counts, so none has other settings or fewer seeds. Rows of an earlier model are taken as not run, as
+    different models are not compared.
     """
     today = [row for row in table.rows if row.name in records and records[row.name].earlier is None]
-    means = {row.name: figure(table, records[row.name])[0] for row in today}
-    wrong = out_of_order(table, means)
-    if wrong:
-        return Verdict("not the paper's order", "; ".join(wrong))
-    if len(means) < 2:
+    figures = {row.name: figure(table, records[row.name]) for row in today}
+    if table.best not in figures or len(figures) < 2:
         return Verdict("not run", "nothing to compare")
-    if len(means) < len(table.rows):
-        return Verdict("incomplete", f"kept by the {len(means)} of {len(table.rows)} rows that were run")
+    sign = 1 if table.better == "lower" else -1
+    better = [row.row for row in today if sign * figures[row.name] < sign * figures[table.best]]
+    if better:
+        return Verdict("not the best", f"not the best: {', '.join(better)}")
+    if len(figures) < len(table.rows):
+        return Verdict("incomplete", f"the best of the {len(figures)} of {len(table.rows)} rows that were run")
     out = sum(not _counts(table, row, records[row.name]) for row in table.rows)
     if out:
-        return Verdict("incomplete", f"kept, but {out} of the {len(table.rows)} rows do not count")
-    return Verdict("reached", "kept")
-
-
-def out_of_order(table: Table, means: Mapping[str, float]) -> list[str]:
-    """Pairs of rows whose figures do not come in the paper's order, as text; rows that are missing count for nothing."""
-    rows = [row for row in table.rows if row.name in means and row.paper is not None]
-    return [
-        f"{a.row} should be below {b.row}"
-        for a in rows
-        for b in rows
-        if a.paper < b.paper and means[a.name] > means[b.name] and not math.isclose(means[a.name], means[b.name])
-    ]
+        return Verdict("incomplete", f"the best, but {out} of the {len(table.rows)} rows do not count")
+    return Verdict("reached", "reached")
 
 
 def _amount(value: float) -> str:

@@ -1,16 +1,16 @@
-"""What each atom, ring and block of a molecule adds to a prediction: the prediction minus that of the molecule with the part masked.
+"""Contributions of atoms, rings and blocks to a prediction: the prediction minus that of the molecule with the part masked.
 
-To mask a part is to hide from the models what it is made of: the features of its atoms and of all bonds at them become "other", category 0
+Masking a part hides its contents from the models: the features of its atoms and of all bonds at them become "other", category 0
 of every column, which is what the models have for unknown atoms. The graph keeps its nodes and edges, so masked molecules differ from the
 whole one in labels only. Contributions
 
 - are in what ``planegraph predict`` reports, the target's units or a probability, and are averaged over the models as predictions are;
 - are equal for symmetric atoms, and follow the atoms when a SMILES is spelled differently, up to rounding;
-- need not add up to the prediction: what two atoms do together counts for both.
+- need not add up to the prediction: a joint effect of two atoms counts for both.
 
-A masked molecule is unlike those of training: read contributions as what the models rely on, not as chemistry.
+A masked molecule is unlike the training molecules: contributions show what the models rely on, not chemistry.
 
-What is not masked: the descriptors, if the models read them, stay those of the whole molecule; so do the stereo descriptors of other atoms.
+Not masked are descriptors of the whole molecule, if the models read them, and the stereo descriptors of other atoms.
 An atom that training never saw (``unseen``) has the embedding of "other" already.
 
 Costs one prediction for each atom, ring and block: O(n^2 log n), in packs of 256 molecules.
@@ -49,7 +49,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Contributions:
-    """What the parts of a molecule add to one output.
+    """The contributions of a molecule's parts to one output.
 
     Attributes:
         target: its name in the table.
@@ -200,7 +200,7 @@ def explanation_lines(explanation: Explanation, most: int = 10) -> Iterator[str]
                 part = parts[k]
                 yield f"{kind}\t{','.join(map(str, part.atoms))}\t{part.fragment}\t{part.contribution:+.4g}"
     if explanation.unseen:
-        yield f"note\tnew to the models, which know nothing of it: {explanation.unseen}"
+        yield f"note\tnew to the models, which learned nothing about it: {explanation.unseen}"
     if explanation.descriptors:
         yield "note\tthe models also read descriptors of the whole molecule; these are not masked"
 
@@ -210,9 +210,9 @@ def explanation_svg(explanation: Explanation) -> str:
     mol, count = mol_from_smiles(explanation.smiles), len(explanation.outputs)
     try:
         from rdkit.Chem.Draw import rdMolDraw2D
-    except ImportError as error:  # RDKit's drawing needs libraries of the system that a bare container lacks
+    except ImportError as error:  # RDKit draws with system libraries that a bare container lacks
         raise MissingDependencyError(f"RDKit cannot draw here: {error}") from None
-    mol = rdMolDraw2D.PrepareMolForDrawing(mol, addChiralHs=False)  # which would have indices of their own
+    mol = rdMolDraw2D.PrepareMolForDrawing(mol, addChiralHs=False)  # these would be numbered, too
     columns, (width, height) = min(count, _COLUMNS), _PANEL
     drawer = rdMolDraw2D.MolDraw2DSVG(width * columns, height * -(-count // columns), width, height)
     options: Any = drawer.drawOptions()

@@ -23,13 +23,13 @@ from ..workers import ordered_map
 from .predictor import Predictions, Predictor
 from .writers import write_npy, write_rows
 
-_ROWS, _ROWS_WITH_DESCRIPTORS = 512, 128  # of a chunk: at most about a second of work, which Ctrl-C waits for
+_ROWS, _ROWS_WITH_DESCRIPTORS = 512, 128  # of a chunk: at most a second of work, which Ctrl-C waits for
 PROBLEM, UNSEEN = "problem", "unseen"
 Progress = Callable[[int], None]
 
 
 class Counts(NamedTuple):
-    """Rows that were read, and those of them that could not be predicted."""
+    """The numbers of rows that were read, and of those that could not be predicted."""
 
     rows: int
     problems: int
@@ -78,7 +78,7 @@ def embed_file(
     progress: Progress | None = None,
     workers: int = 1,
 ) -> tuple[Counts, int]:
-    """Writes the embeddings as a .npy file, a row for each of ``source``, NaN where it cannot be read; gives the counts and the width.
+    """Writes the embeddings as a .npy file, a row for each of ``source``, NaN where it cannot be read; returns the counts and the width.
 
     The arguments are those of :func:`predict_file`.
     """
@@ -115,7 +115,7 @@ class _Reading:
 
 
 def check_output(target: str | PathLike[str], source: str | PathLike[str]) -> None:
-    """FormatError unless a new file can take this place, before hours are spent on what to write there."""
+    """FormatError unless a new file can be written here; called before hours of work."""
     path = Path(fspath(target))
     device = path.absolute().is_relative_to("/dev") or path.absolute().is_relative_to("/proc")  # /dev/stdout may lead to a file
     if device or (path.exists() and not path.is_file()):
@@ -232,5 +232,5 @@ def _truth(predictor: Predictor, table: MoleculeTable, names: Sequence[str], chu
     unknown = [row for row, value in enumerate(y[:, 0].tolist()) if not np.isnan(value) and value not in number]
     if unknown:
         found = f"row {chunk.numbers[unknown[0]]}: {y[unknown[0], 0]:g}"
-        raise FormatError(f"{table.path}, {found} is no class of the training table: {', '.join(predictor.schema.classes)}")
+        raise FormatError(f"{table.path}, {found} is not a class of the training table: {', '.join(predictor.schema.classes)}")
     return np.array([[number.get(value, -1)] for value in y[:, 0].tolist()], np.float64).reshape(-1, 1)

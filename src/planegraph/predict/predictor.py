@@ -31,7 +31,7 @@ _BATCH = 256
 
 @dataclass(frozen=True)
 class Predictions:
-    """``mean`` and ``spread`` (n, outputs) of values or probabilities; by position why there is none, and what is new to the models."""
+    """``mean`` and ``spread`` (n, outputs) of values or probabilities; by position the reason for none, and what is new to the models."""
 
     mean: np.ndarray
     spread: np.ndarray
@@ -69,7 +69,7 @@ class Predictor:
         return self.predictions(self.schema.featurizer(list(smiles)))
 
     def predictions(self, found: Featurized) -> Predictions:
-        """The same for molecules that the run's featurizer has packed."""
+        """Predicts molecules that the run's featurizer has packed."""
         each = each_prediction(self.schema.kind, self.models, found.dataset, self.device)
         mean, spread = (np.full((_count(found), len(self.outputs)), np.nan) for _ in range(2))
         mean[found.positions] = each.mean(0).numpy()
@@ -82,7 +82,7 @@ class Predictor:
         return self.embeddings(found), found.problems
 
     def embeddings(self, found: Featurized) -> np.ndarray:
-        """The same rows for molecules that the run's featurizer has packed."""
+        """The rows of :meth:`embed` for molecules that the run's featurizer has packed."""
         parts = [model_outputs(model, found.dataset, self.device, embed=True).float().numpy() for model in self.models]
         rows = np.full((_count(found), sum(part.shape[1] for part in parts)), np.nan, np.float32)
         rows[found.positions] = np.concatenate(parts, axis=1)
@@ -90,11 +90,11 @@ class Predictor:
 
     @property
     def embedding_width(self) -> int:
-        """How many numbers an embedding has."""
+        """The length of an embedding."""
         return sum(_embedding_width(model) for model in self.models)
 
     def unseen(self, found: Featurized) -> dict[int, str]:
-        """What each molecule has that no training molecule had, in words, by its position."""
+        """The features of each molecule that no training molecule had, in words, by its position."""
         names: dict[int, set[str]] = {}
         ds = found.dataset
         for values, ptr, columns, seen in (
@@ -133,5 +133,5 @@ def _embedding_width(model: GraphModel) -> int:
 
 
 def _count(found: Featurized) -> int:
-    """How many molecules were given, those that could not be read among them."""
+    """The number of molecules that were given, unreadable ones included."""
     return len(found.positions) + len(found.problems)

@@ -92,7 +92,7 @@ def _write_parquet(arrow: Any, columns: Sequence[str], numbers: frozenset[str], 
 
 
 def _joined(chunks: Chunks, size: int) -> Iterator[list[Sequence[str]]]:
-    """The same rows in chunks of this size at least, or of 64 Mi characters, but for the last."""
+    """Joins rows to chunks of at least this size, or of 64 Mi characters, except for the last."""
     kept: list[Sequence[str]] = []
     characters = 0
     for rows in chunks:

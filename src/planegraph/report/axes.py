@@ -26,14 +26,14 @@ class Axis:
     names: tuple[str, ...] = ()
 
     def place(self, values: object) -> np.ndarray:
-        """Where values lie: 0 at ``low``, 1 at ``high``."""
+        """The places of values: 0 at ``low``, 1 at ``high``."""
         found = np.asarray(values, np.float64)
         if self.log:
             return (np.log10(found) - math.log10(self.low)) / (math.log10(self.high) - math.log10(self.low))
         return (found - self.low) / (self.high - self.low)
 
     def texts(self) -> list[str]:
-        """The ticks as text, with no more digits than it takes to tell them apart; their names, if they have any."""
+        """The ticks as text, with as few digits as distinguish them; their names, if they have any."""
         if self.names:
             return list(self.names)
         if self.log:
@@ -65,7 +65,7 @@ def axis_for(values: Iterable[float], log: bool | None = None, whole: bool = Fal
 
 
 def linear(low: float, high: float, whole: bool = False) -> Axis:
-    """From ``low`` to ``high`` exactly, or a little beyond if they are equal; ``whole``: ticks at integers only."""
+    """An axis from ``low`` to ``high`` exactly, or a little beyond if they are equal; ``whole``: ticks at integers only."""
     if high - low <= 1e-12 * max(abs(low), abs(high), 1e-300):
         around = abs(low) * 0.1 or 1.0
         low, high = low - around, high + around
@@ -87,7 +87,7 @@ def named(names: Sequence[str]) -> Axis:
 
 
 def padded(axis: Axis, share: float = 0.04) -> Axis:
-    """With some room at both ends, so that marks do not lie on the frame."""
+    """The axis with some room at both ends, so that marks stay off the frame."""
     if axis.log:
         factor = (axis.high / axis.low) ** share
         return logarithmic(axis.low / factor, axis.high * factor)

@@ -18,7 +18,7 @@ from .run_page import prediction_figures, time_and_machine, trial_table
 
 
 def side_by_side(run_folders: Sequence[str | PathLike[str]], path: str | PathLike[str]) -> Path:
-    """Writes a page that compares runs of one task, finished or not, and gives its path."""
+    """Writes a page that compares runs of one task, finished or not, and returns its path."""
     with damage_named(f"a file of the runs {', '.join(map(str, run_folders))}"):
         return _side_by_side([read_run(folder) for folder in run_folders], Path(path))
 
@@ -40,6 +40,7 @@ def _side_by_side(runs: list[Run], path: Path) -> Path:
         if len(runs) <= len(COLOURS)
         else None,
         overview=_overview(runs, [swatch(colour, name) for colour, name in zip(colours, names, strict=True)]),
+        by_setting=[],
         curves=learning_curves(runs, names),
         runs=[
             {
@@ -52,6 +53,7 @@ def _side_by_side(runs: list[Run], path: Path) -> Path:
         ],
         differing=differing,
         same=same,
+        about=None,
     )
 
 

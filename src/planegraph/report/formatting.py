@@ -17,7 +17,7 @@ _NAMES = {
 
 
 def metric_name(metric: str | None) -> str:
-    """In words.
+    """The name of a metric in words.
 
     >>> metric_name("rocauc"), metric_name(None)
     ('ROC-AUC', 'metric')
@@ -26,7 +26,7 @@ def metric_name(metric: str | None) -> str:
 
 
 def percent(metric: str | None) -> bool:
-    """Whether the metric is a share."""
+    """Returns whether the metric is a share."""
     return metric in ("accuracy", "rocauc")
 
 

@@ -1,13 +1,13 @@
-"""What a run's page shows of a table of molecules: figures beside the baselines', plots by target, the molecules furthest off.
+"""The part of a run's page that is about a table of molecules: figures beside those of baselines, plots by target, the worst predictions.
 
 Reads ``molecules.json``, ``predictions.csv`` and the run's result. All figures are those of the ensemble, the mean of the run's models.
-Column names and SMILES come from a stranger's file: templates escape them, and RDKit's drawings are rebuilt element by element.
+Column names and SMILES come from users' files: templates escape them, and RDKit's drawings are rebuilt element by element.
 """
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Tests:
 
 @dataclass(frozen=True)
 class MoleculeRun:
-    """What the page needs beside the run: ``figures`` is the result's ``ensemble``; ``tests`` is None without ``predictions.csv``."""
+    """The data of the page beside the run: ``figures`` is the result's ``ensemble``; ``tests`` is None without ``predictions.csv``."""
 
     kind: str
     metric: str
@@ -69,7 +69,7 @@ class MoleculeRun:
 
 
 def read(run: Run) -> MoleculeRun | None:
-    """None if the run is not on a table of molecules, or not finished."""
+    """Reads the folder of a run; None if it is not on a table of molecules, or unfinished."""
     path = run.folder / SCHEMA
     if run.result is None or "ensemble" not in run.result or not path.is_file():
         return None
@@ -87,29 +87,25 @@ def _read_tests(path: Path, targets: Sequence[str], classes: Sequence[str]) -> T
         return None
     with damage_named(path), path.open(encoding="utf-8", newline="") as file:
         try:
-            head, *rows = csv.reader(file)
+            rows = [row for row in csv.DictReader(file) if row["part"] == "test"]
         except csv.Error as error:
             raise FormatError(f"{path} is damaged: {error}") from None
-        place = {name: k for k, name in enumerate(head)}
-        rows = [row for row in rows if row[place["part"]] == "test"]
-        true = [[row[place[f"true_{name}"]] for name in targets] for row in rows]
-        true = [[classes.index(cell) for cell in cells] for cells in true] if classes else _numbers(true)
         outputs = [f"probability_{name}" for name in classes] or [f"predicted_{name}" for name in targets]
-        predicted = _numbers([[row[place[name]] for name in outputs] for row in rows])
         return Tests(
-            [row[place["row"]] for row in rows],
-            [row[place["smiles"]] for row in rows],
-            np.array(true, np.float64).reshape(len(rows), len(targets)),
-            predicted.reshape(len(rows), len(outputs)),
+            [row["row"] for row in rows],
+            [row["smiles"] for row in rows],
+            _numbers(rows, [f"true_{name}" for name in targets], classes.index if classes else float),
+            _numbers(rows, outputs, float),
         )
 
 
-def _numbers(rows: Sequence[Sequence[str]]) -> np.ndarray:
-    return np.array([[float(cell) if cell else np.nan for cell in cells] for cells in rows], np.float64)
+def _numbers(rows: Sequence[Mapping[str, str]], columns: Sequence[str], number: Callable[[str], float]) -> np.ndarray:
+    cells = [[number(row[name]) if row[name] else np.nan for name in columns] for row in rows]
+    return np.array(cells, np.float64).reshape(len(rows), len(columns))
 
 
 def part(found: MoleculeRun) -> dict[str, Any]:
-    """What the template shows, beside the plots."""
+    """The values of the template, without the plots."""
     many = len(found.targets)
     baselines = {} if "skipped" in found.baselines else found.baselines
     return {
@@ -141,7 +137,7 @@ def _metric_table(found: MoleculeRun, baselines: Mapping[str, Any]) -> Table:
 
 
 def _verdict(found: MoleculeRun, baselines: Mapping[str, Any]) -> list[str]:
-    """Whether the model is better than the baselines in the run's metric: by target, or, of many targets, on how many."""
+    """Compares the model with the baselines in the run's metric: target by target, or, if there are many, by the number won."""
     if not baselines:
         return []
     metric = metrics_of(found.kind)[found.metric]
@@ -165,7 +161,7 @@ def _about_baselines(found: MoleculeRun) -> str:
     if "skipped" in found.baselines:
         return f"There are no baselines: {found.baselines['skipped']}."
     if not found.baselines:
-        return "There are no baselines: they were not asked for."
+        return "There are no baselines: they were not requested."
     words = (
         "Baselines: a random forest on Morgan fingerprints, and scikit-learn's gradient boosting on RDKit's descriptors. Both are "
         "trained on the same training molecules, and not tuned."
@@ -177,7 +173,7 @@ def _about_baselines(found: MoleculeRun) -> str:
 
 
 def _best(metric: Metric, values: Sequence[float | None]) -> int | None:
-    """The position of the best value; the first of equals."""
+    """The position of the best value; ties keep the first."""
     known = [k for k, value in enumerate(values) if value is not None]
     sign = 1 if metric.lower_is_better else -1
     return min(known, key=lambda k: sign * values[k]) if known else None
@@ -251,7 +247,7 @@ def _worst(found: MoleculeRun) -> dict[str, Any]:
 
 
 def _off(found: MoleculeRun) -> np.ndarray:
-    """How far off each prediction is (molecules, targets), comparable between targets; -inf where a value is missing."""
+    """The error of each prediction (molecules, targets), comparable between targets; -inf where a value is missing."""
     true, predicted = found.tests.true, found.tests.predicted
     if found.kind == "multiclass":
         return 1 - predicted[np.arange(len(true)), true[:, 0].astype(np.int64)][:, None]
@@ -264,7 +260,7 @@ def _off(found: MoleculeRun) -> np.ndarray:
 
 
 def _measure(found: MoleculeRun) -> str:
-    """By what they are the worst."""
+    """The measure by which predictions are the worst."""
     if found.kind == "multiclass":
         return "By the probability of the true class."
     if len(found.targets) == 1:
@@ -287,7 +283,7 @@ def _text(found: MoleculeRun, i: int, target: int) -> str:
 
 
 def _drawing(smiles: str) -> Markup:
-    """An SVG element, or a line that says why there is none."""
+    """An SVG element, or a line with the reason that there is none."""
     chem = rdkit()
     from rdkit import rdBase
     from rdkit.Chem.Draw import rdMolDraw2D

@@ -40,7 +40,7 @@ def tag(name: str, /, *children: object, **attributes: object) -> Markup:
 
 
 def join(children: Iterable[Any]) -> Markup:
-    """Markup one after another; other text is escaped."""
+    """Joins markup; other text is escaped."""
     return Markup("").join(children)
 
 
@@ -116,7 +116,7 @@ class Plot:
         return Figure(name, label, caption, body, self.width, self.height)
 
     def has_room(self, legend: Sequence[str]) -> bool:
-        """Whether the texts of a legend fit side by side."""
+        """Returns whether the texts of a legend fit side by side."""
         return all(24 + _CHARACTER * len(text) <= (self.right - LEFT) / len(legend) for text in legend)
 
     def _points(self, xs: object, ys: object) -> list[str]:

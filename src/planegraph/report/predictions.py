@@ -38,7 +38,7 @@ def run_figures(run: Run, colour: str) -> list[Figure]:
 
 
 def _scatters(run: Run, colour: str) -> list[Figure]:
-    """A plot for each target. Of several seeds, the typical one; folds, which test different graphs, together."""
+    """A plot for each target, of the typical seed, or of all folds together, as they test different graphs."""
     shown, tests = typical_seed(run)
     predicted = np.concatenate([t.predicted for t in tests.values()]).astype(np.float64)
     true = np.concatenate([t.true.reshape(len(t.id), -1) for t in tests.values()]).astype(np.float64)
@@ -63,7 +63,7 @@ def typical_seed(run: Run) -> tuple[str, Mapping[str, Predictions]]:
 
 
 def scatter(k: int, target: str, what: str, true: np.ndarray, predicted: np.ndarray, most: int, colour: str) -> Figure:
-    """Predicted against true; ``what``: of what, for the caption."""
+    """Predicted against true; ``what``: the data, for the caption."""
     finite = np.isfinite(true) & np.isfinite(predicted)
     kept = np.flatnonzero(finite)[thin_scatter(true[finite], predicted[finite], most)]
     axis = padded(axis_for([*true[kept], *predicted[kept]], log=False))
@@ -110,7 +110,7 @@ def thin_scatter(true: np.ndarray, predicted: np.ndarray, most: int) -> np.ndarr
 
 
 def _evenly(n: int, most: int) -> np.ndarray:
-    """At most so many of n positions, with both ends."""
+    """At most ``most`` of n positions, evenly, with both ends."""
     return np.unique(np.linspace(0, n - 1, min(n, most)).round().astype(int))
 
 

@@ -22,20 +22,14 @@ from .predictions import MOST_CLASSES, class_table, counts, run_figures
 NAME = "report.html"
 
 
-def write_report(run: str | PathLike[str] | Run, path: str | PathLike[str] | None = None) -> Path:
-    """Writes the page of a run, finished or not, and gives its path; by default ``report.html`` in the run's folder.
-
-    Args:
-        run: its folder, or what was read from it.
-    """
-    folder = run.folder if isinstance(run, Run) else Path(run)
-    with damage_named(f"a file of the run {folder}"):
-        run = run if isinstance(run, Run) else read_run(folder)
-        return write_page(folder / NAME if path is None else Path(path), "run.html", **_values(run))
+def write_report(run_folder: str | PathLike[str], path: str | PathLike[str] | None = None) -> Path:
+    """Writes the page of a run, finished or not, and returns its path; by default ``report.html`` in the run's folder."""
+    with damage_named(f"a file of the run {run_folder}"):
+        return write_page(Path(run_folder, NAME) if path is None else Path(path), "run.html", **_values(read_run(run_folder)))
 
 
 def _values(run: Run) -> dict[str, Any]:
-    """What the template shows."""
+    """The values of the template."""
     found = molecules.read(run)
     classes, open_classes = _classes(run, found)
     result = run.result or {}
@@ -57,7 +51,7 @@ def _values(run: Run) -> dict[str, Any]:
 
 
 def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> list[Path]:
-    """Writes each figure of a run as an SVG file, and gives their paths."""
+    """Writes each figure of a run as an SVG file, and returns their paths."""
     with damage_named(f"a file of the run {run_folder}"):
         run = read_run(run_folder)
         found = [*learning_curves([run], [run.model]), *prediction_figures(run)]
@@ -67,7 +61,7 @@ def write_svgs(run_folder: str | PathLike[str], folder: str | PathLike[str]) -> 
 
 
 def prediction_figures(run: Run, colour: str = COLOURS[0]) -> list[Figure]:
-    """Of the ensemble if the run is on a table of molecules, else of its trials."""
+    """Figures of the ensemble if the run is on a table of molecules, otherwise of its trials."""
     return _figures(run, molecules.read(run), colour)
 
 
@@ -76,7 +70,7 @@ def _figures(run: Run, found: molecules.MoleculeRun | None, colour: str) -> list
 
 
 def _classes(run: Run, found: molecules.MoleculeRun | None) -> tuple[Table | None, bool]:
-    """Recall and precision by class, and whether they are unfolded, as where no confusion matrix shows them."""
+    """Recall and precision by class, and whether the table is open because no confusion matrix shows them."""
     if found is not None:
         return molecules.class_table(found), True
     if run.kind == "regression" or not run.tests:
@@ -100,7 +94,7 @@ def _together(run: Run) -> str:
 
 
 def trial_table(run: Run) -> Table | None:
-    """Each trial's figures; of an unfinished run what its log says."""
+    """Each trial's figures; for an unfinished run those of its log."""
     if run.result is None:
         rows = [(c.name, _whole(c.epoch[-1]), _last(c.loss), _last(c.val), _whole(c.best_epoch)) for c in run.curves]
         return Table(("trial", "epochs done", "training loss", "validation", "best epoch"), rows) if rows else None
@@ -133,7 +127,7 @@ def _target_table(run: Run) -> Table | None:
 
 
 def time_and_machine(run: Run) -> dict[str, Any]:
-    """How long it took, and where."""
+    """Training time and machines."""
     training: dict[str, object] = {"training": duration(run.seconds) + _together(run)}
     if run.result is not None:
         training |= {"device": run.result.get("device"), "PyTorch": run.result.get("torch")}

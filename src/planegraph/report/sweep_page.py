@@ -8,7 +8,6 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections import Counter
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
@@ -30,15 +29,15 @@ from .sweep_plots import setting_plots
 
 PAGE = "sweep.html"
 TABLE = "sweep.csv"
-_SHOWN = 20  # rows of the table; further ones are folded away
-_WITHOUT = {
-    "diverged": "diverged: the loss was not finite.",
-    "not finished": "not finished: the command that began the sweep continues it.",
-}
+_ABOUT = (
+    "The best run is chosen by validation, and only its test figure is shown: settings chosen by the test part would look better than they "
+    "are. Small differences on validation may be chance; several seeds (--seeds, --ensemble) show how large that is. Runs that are not "
+    "finished are continued by the command that began the sweep; a run has diverged if its loss was not finite."
+)
 
 
 def is_sweep(folder: str | PathLike[str]) -> bool:
-    """Whether a folder holds a sweep.
+    """Returns whether a folder holds a sweep.
 
     >>> is_sweep("no/such/folder")
     False
@@ -47,7 +46,7 @@ def is_sweep(folder: str | PathLike[str]) -> bool:
 
 
 def write_sweep(folder: str | PathLike[str], path: str | PathLike[str] | None = None) -> list[Path]:
-    """Writes the page of a sweep, by default ``sweep.html`` in its folder, and ``sweep.csv`` beside the runs; gives both paths."""
+    """Writes the page of a sweep, by default ``sweep.html`` in its folder, and ``sweep.csv`` beside the runs; returns both paths."""
     folder = Path(folder)
     page = folder / PAGE if path is None else Path(path)
     with damage_named(f"a file of the sweep {folder}"):
@@ -74,45 +73,42 @@ def sweep_csv(runs: Sequence[SweepRun]) -> str:
 
 
 def _write_page(path: Path, runs: Sequence[SweepRun]) -> None:
+    """A comparison in which runs are named by the settings that vary, without test figures and predictions."""
     begun = [read_run(run.folder) for run in runs if (run.folder / "settings.yaml").is_file()]
     drawn = [found for found in begun if found.curves]
     task = begun[0].task if begun else runs[0].folder.parent.name
-    names, states = short_names(list(runs[0].values)), Counter(run.state for run in runs)
-    head = ("run", *names.values(), "validation", "time", "")
+    names = short_names(list(runs[0].values))
     colours = dict(zip([run.folder for run in drawn], run_colours(len(drawn)), strict=True))
     rows = [_row(k, run, list(names), colours, path.parent) for k, run in enumerate(runs, start=1)]
     write_page(
         path,
-        "sweep.html",
+        "compare.html",
         title=f"{task}: sweep over {', '.join(names.values())}",
         results=_results(runs),
-        missing=[f"{states[state]} of {counted(len(runs), 'run')} {words}" for state, words in _WITHOUT.items() if states[state]],
-        runs=Table(head, rows[:_SHOWN]),
-        further=Table(head, rows[_SHOWN:]) if len(rows) > _SHOWN else None,
+        overview=Table(("run", *names.values(), "validation", "time", ""), rows),
         by_setting=setting_plots(runs),
         curves=learning_curves(drawn, [run.folder.name for run in drawn]),
+        runs=[],
+        differing=None,
         same=settings_tables(begun, [""] * len(begun))[0] if begun else None,
+        about=_ABOUT,
     )
 
 
-def _results(runs: Sequence[SweepRun]) -> list[tuple[str, str]] | None:
-    """The figures of the chosen run; None before a run is finished."""
-    best = runs[0]
+def _results(runs: Sequence[SweepRun]) -> list[tuple[str, str]]:
+    """The figures of the chosen run, if one is finished, and how far the sweep is."""
+    best, times = runs[0], [run.result["seconds"] for run in runs if run.result]
+    state = (f"{len(times)} of {counted(len(runs), 'run')}", f"finished, after {duration(sum(times))} of training")
     if best.result is None:
-        return None
+        return [state]
     metric, count = best.result["metric"], len(best.result["trials"])
-    name = metric_name(metric)
-    times = [run.result["seconds"] for run in runs if run.result]
     val, test = (spread(metric, **best.result[part], count=count) for part in ("val", "test"))
-    return [
-        (val, f"validation {name} of the best run, {best.folder.name}"),
-        (test, f"test {name} of this run"),
-        (duration(sum(times)), f"of training, {counted(len(times), 'run')}"),
-    ]
+    name = metric_name(metric)
+    return [(val, f"validation {name} of the best run, {best.folder.name}"), (test, f"test {name} of this run"), state]
 
 
 def _row(k: int, run: SweepRun, keys: Sequence[str], colours: dict[Path, str], here: Path) -> list[object]:
-    """With the colour of its curve if it is drawn, and a link to its report if there is one."""
+    """The cells of a run, with the colour of its curve and a link to its report if there are any."""
     figure, seconds, link = run.state, "", ""
     if run.result is not None:
         figure = spread(run.result["metric"], **run.result["val"], count=len(run.result["trials"]))

@@ -1,6 +1,6 @@
 """Validation by setting: for each setting of a sweep a plot with a column for each value, and a dot for each run.
 
-The runs of a value stand beside each other, a bar marks their mean. Runs without a figure are left out.
+The runs of a value are side by side, and a bar marks their mean. Runs without a figure are left out.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _values(runs: Sequence[SweepRun], key: str) -> list[str]:
 
 
 def _rank(value: Any) -> tuple[bool, float, str]:
-    """Numbers by size, before words."""
+    """A sort key: numbers by size, before words."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return (not number, float(value) if number else 0.0, value_text(value))
 
@@ -72,7 +72,7 @@ def _places(column: int, count: int) -> np.ndarray:
 
 
 def _labels(values: Sequence[str]) -> list[str]:
-    """As much of each as there is room for; of very many, some.
+    """The labels as far as there is room; some of them if they are very many.
 
     >>> _labels(["0.001", "0.002"]), _labels(["x" * 60, "y"])[0]
     (['0.001', '0.002'], 'xxxxxxxxxxxxxxxxxxxxxxxx…')
