@@ -12,7 +12,7 @@ import pytest
 import planegraph as pg
 from planegraph.canonical import code
 from planegraph.graphs import labels
-from planegraph.graphs.formats.graph6 import read_lines
+from planegraph.graphs.formats.graph_lines import read_lines
 
 INF = float("inf")
 

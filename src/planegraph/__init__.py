@@ -30,6 +30,7 @@ from .planarity.embedding import Embedding
 from .planarity.find import embedding
 from .planarity.layout import planar_layout
 from .planarity.orders import canonical_order, st_numbering, triangulate
+from .planarity.planar_code import read_planar_code
 
 try:
     __version__ = version("planegraph")
@@ -68,6 +69,7 @@ __all__ = [
     "kuratowski_witness",
     "planar_layout",
     "planar_mask",
+    "read_planar_code",
     "st_numbering",
     "triangulate",
 ]

@@ -14,9 +14,10 @@ from .messages import UsageError
 
 EXIT_CODES = """\
 exit codes:
-  0    all went well; for iso: isomorphic
+  0    all went well; for iso: isomorphic; for filter: and some graph has the properties
   1    some graphs were bad or not planar (see stderr), the others were handled; for iso: not
-       isomorphic; for tables --check: the file does not agree with the records
+       isomorphic; for filter: or no graph has the properties; for tables --check: the file does
+       not agree with the records
   2    wrong usage, an unreadable file, or a bad graph under --strict; for iso: a bad graph
   3    no answer: input or output is closed or fails (a full disk), a run diverged, or planegraph itself fails
   130  interrupted (Ctrl-C); train and reproduce save first
@@ -61,8 +62,9 @@ def add_format(parser: argparse.ArgumentParser) -> None:
         "-f",
         "--format",
         choices=FORMATS,
-        help="graph6 and smiles: a graph a line; edges: a graph a line as u-v pairs; edgelist: an edge a line, a blank line "
-        "between graphs (default: by the file's suffix .g6 .smi .edges .edgelist, else graph6)",
+        help="graph6 (or sparse6) and smiles: a graph a line; edges: a graph a line as u-v pairs; edgelist: an edge a line, a "
+        "blank line between graphs; planar_code: of plantri (default: by the file's suffix .g6 .s6 .smi .edges .edgelist .pc, "
+        "else graph6)",
     )
     parser.add_argument(
         "--no-stereo", dest="stereo", action="store_false", help="smiles: ignore stereochemistry, so that mirror images are equal"

@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..errors import FormatError
-from ..graphs.formats.graph6 import read_lines
+from ..graphs.formats.graph_lines import read_lines
 from ..tasks.task import Task
 from .base import Dataset
 from .files import UNREADABLE, RawFile

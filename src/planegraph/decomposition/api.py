@@ -16,10 +16,11 @@ from ..graphs.batch import GraphBatch
 from ..graphs.formats.convert import as_graph
 from ..graphs.graph import Graph
 from ..graphs.labels import is_float, to_keys
-from .objects import Decomposition
+from .objects import TYPES, Decomposition
 from .tables import COLUMNS, TABLES, Tables
 
 OnNonplanar = Literal["raise", "set"]
+R = TYPES.index("R")
 
 
 def is_planar(graph: Any) -> bool:
@@ -167,6 +168,25 @@ class PackedDecomposition(Tables):
         if len(self.code_ptr) != len(self) + 1:
             raise ValueError("codes were not asked for; use decompose_batch(..., codes=True)")
         return split_codes(self.code_ptr, self.code)
+
+    def node_connectivity(self) -> np.ndarray:
+        """For each graph the least number of nodes whose removal disconnects it: 0, 1, 2, or 3 for "3 or more".
+
+        As in networkx, the complete graph of n nodes has n - 1. See :attr:`Decomposition.node_connectivity`.
+
+        >>> import planegraph as pg
+        >>> graphs = [pg.families.path(3), pg.families.cycle(3), pg.families.wheel(3), pg.Graph(2, [])]
+        >>> pg.decompose_batch(pg.GraphBatch.from_graphs(graphs)).node_connectivity().tolist()
+        [1, 2, 3, 0]
+        """
+        nodes, blocks, components = np.diff(self.node_ptr), np.diff(self.block_ptr), np.diff(self.spqr_ptr)
+        connected = np.ones(len(self), bool)
+        connected[np.searchsorted(self.node_ptr, np.flatnonzero(self.node_component), side="right") - 1] = False
+        found = (connected & (nodes > 1)).astype(np.int64)
+        found[(found > 0) & (blocks == 1) & (nodes > 2)] = 2
+        whole = np.flatnonzero((found == 2) & (components == 1))
+        found[whole[self.spqr_type[self.spqr_ptr[whole]] == R]] = 3
+        return found
 
     def __len__(self) -> int:
         return len(self.batch)

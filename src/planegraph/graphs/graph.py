@@ -220,6 +220,13 @@ class Graph:
         return from_graph6(text)
 
     @classmethod
+    def from_sparse6(cls, text: str | bytes) -> Graph:
+        """See :func:`planegraph.graphs.formats.sparse6.from_sparse6`."""
+        from .formats.sparse6 import from_sparse6
+
+        return from_sparse6(text)
+
+    @classmethod
     def from_smiles(cls, smiles: str, stereo: bool = True) -> Graph:
         """See :func:`planegraph.graphs.formats.molecules.from_smiles`."""
         from .formats.molecules import from_smiles
@@ -251,6 +258,12 @@ class Graph:
         from .formats.graph6 import to_graph6
 
         return to_graph6(self, header)
+
+    def to_sparse6(self, header: bool = False) -> str:
+        """See :func:`planegraph.graphs.formats.sparse6.to_sparse6`."""
+        from .formats.sparse6 import to_sparse6
+
+        return to_sparse6(self, header)
 
 
 def counted(n: int, what: str) -> str:

@@ -1,20 +1,17 @@
-"""Embeddings as planar_code, the binary format of plantri and of CaGe and other programs that list plane graphs.
-
-The number of nodes, then for each node its neighbours in clockwise order, counted from 1, and a 0. Numbers are bytes; with more
-than 255 nodes a byte 0 comes first, and all other numbers have two bytes.
-"""
+"""Embeddings as planar_code, the binary format of plantri and of CaGe and other programs that list plane graphs."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+import io
+from collections.abc import Iterator
+from os import PathLike
 
 import numpy as np
 
 from ..errors import FormatError, require
+from ..graphs.formats.planar_code import both_ends, read_rotations
 from ..graphs.graph import Graph
 from .embedding import Embedding
-
-_HEADERS = {b">>planar_code<<": ">", b">>planar_code be<<": ">", b">>planar_code le<<": "<"}
 
 
 def to_planar_code(embedding: Embedding) -> bytes:
@@ -43,29 +40,41 @@ def from_planar_code(code: bytes) -> Embedding:
     >>> from_planar_code(bytes([3, 2, 3, 0, 3, 1, 0, 1, 2, 0]))
     Embedding(3 nodes, 3 edges, 2 faces)
     """
-    header = next((h for h in _HEADERS if code.startswith(h)), b"")
-    numbers = _numbers(code[len(header) :], _HEADERS.get(header, ">"))
-    require(len(numbers) > 0, "planar_code is empty")
-    n = int(numbers[0])
-    ends = np.flatnonzero(numbers[1:] == 0)
-    require(len(ends) >= n, f"planar_code ends after {len(ends)} of {n} nodes")
-    require(n > 0 and len(ends) == n and len(numbers) == ends[-1] + 2, "planar_code goes on after its last node: give one graph")
-    require(numbers.max() <= n, f"planar_code of {n} nodes names node {int(numbers.max())}")
-    clockwise = [numbers[a + 1 : b] - 1 for a, b in pairwise([0, *(ends + 1).tolist()])]
-    u, v = np.repeat(np.arange(n), [len(near) for near in clockwise]), np.concatenate([*clockwise, np.empty(0, np.int64)])
-    there, back = np.stack([u, v])[:, u < v], np.stack([v, u])[:, v < u]
+    graphs = read_rotations(io.BytesIO(code))
+    rotations = next(graphs, None)
+    if rotations is None:
+        raise FormatError("planar_code is empty")
+    try:
+        goes_on = next(graphs, None) is not None
+    except FormatError:
+        goes_on = True
+    require(not goes_on, "planar_code goes on after its last node: give one graph, or read the file by pg.read_planar_code")
+    return _embedding(rotations)
+
+
+def read_planar_code(path: str | PathLike[str]) -> Iterator[Embedding]:
+    """The embeddings of a file, one after the other, such as plantri writes; FormatError names the graph that is wrong.
+
+    >>> import tempfile, planegraph as pg
+    >>> with tempfile.NamedTemporaryFile() as file:
+    ...     _ = file.write(bytes([3, 2, 3, 0, 3, 1, 0, 1, 2, 0, 2, 2, 0, 1, 0]))
+    ...     file.flush()
+    ...     print(list(pg.read_planar_code(file.name)))
+    [Embedding(3 nodes, 3 edges, 2 faces), Embedding(2 nodes, 1 edge, 1 face)]
+    """
+    count = 0
+    with open(path, "rb") as stream:
+        try:
+            for rotations in read_rotations(stream):
+                yield _embedding(rotations)
+                count += 1
+        except FormatError as error:
+            raise FormatError(f"{path}, graph {count + 1}: {error}") from None
+
+
+def _embedding(clockwise: list[np.ndarray]) -> Embedding:
+    u, v = both_ends(clockwise)
     require((u != v).all(), "planar_code has a loop; only simple graphs are read")
-    there, back = np.unique(there, axis=1, return_counts=True), np.unique(back, axis=1, return_counts=True)
-    require(
-        there[1].max(initial=1) == 1 and back[1].max(initial=1) == 1, "planar_code has parallel edges; only simple graphs are read"
-    )
-    require(np.array_equal(there[0], back[0]), "planar_code has an edge in one direction only")
-    return Embedding.from_rotations(Graph(n, there[0].T), [near[::-1].tolist() for near in clockwise])
-
-
-def _numbers(data: bytes, order: str) -> np.ndarray:
-    if data[:1] != b"\0":
-        return np.frombuffer(data, np.uint8).astype(np.int64)
-    if len(data) % 2 == 0:
-        raise FormatError(f"planar_code of two bytes per number has an odd number of them; found {len(data)} bytes")
-    return np.frombuffer(data[1:], f"{order}u2").astype(np.int64)
+    edges, times = np.unique(np.stack([u, v])[:, u < v], axis=1, return_counts=True)
+    require(times.max(initial=1) == 1, "planar_code has parallel edges; only simple graphs are read")
+    return Embedding.from_rotations(Graph(len(clockwise), edges.T), [near[::-1].tolist() for near in clockwise])

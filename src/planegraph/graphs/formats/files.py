@@ -1,11 +1,13 @@
 """Reads graphs from text files, in chunks, with a place for each error.
 
 Formats:
-  graph6    one graph a line (files *.g6)
+  graph6    one graph a line, in graph6 or sparse6 (files *.g6, *.s6)
   smiles    one molecule a line, anything after the first blank is ignored (files *.smi, *.smiles)
   edges     one graph a line: edges u-v separated by blanks or commas, a single name is an isolated node (files *.edges)
   edgelist  one edge a line: two names, more columns are ignored; a single name is an isolated node, # starts a comment, a blank
             line ends the graph (files *.edgelist); comments alone are no graph
+  planar_code  binary, as plantri writes it; the embedding is not kept (files *.planar_code, *.pc); answers
+            name its graphs as sparse6
 Names of nodes are any text; if all consist of digits 0-9, nodes are numbered in their order, else in order of appearance. A line
 may end in CRLF, and a UTF-8 byte order mark may open a file. A line has at most 256 MiB.
 """
@@ -24,10 +26,20 @@ import numpy as np
 from ...errors import FormatError, MissingDependencyError, PlanegraphError
 from ..batch import GraphBatch
 from ..graph import Graph
-from .graph6 import read_lines
+from .graph_lines import HEADERS, read_line, read_lines
+from .planar_code import as_sparse6, read_rotations
 
-FORMATS = ("graph6", "smiles", "edges", "edgelist")
-_SUFFIXES = {".g6": "graph6", ".smi": "smiles", ".smiles": "smiles", ".edges": "edges", ".edgelist": "edgelist"}
+FORMATS = ("graph6", "smiles", "edges", "edgelist", "planar_code")
+_SUFFIXES = {
+    ".g6": "graph6",
+    ".s6": "graph6",
+    ".pc": "planar_code",
+    ".planar_code": "planar_code",
+    ".smi": "smiles",
+    ".smiles": "smiles",
+    ".edges": "edges",
+    ".edgelist": "edgelist",
+}
 _CHUNK_LINES, _CHUNK_BYTES = 4096, 1 << 22
 LONGEST_LINE = 1 << 28
 """Bytes of a line: graph6 of 56,000 nodes, or ten million edges of a graph in the format edges."""
@@ -57,7 +69,7 @@ def format_of(name: str) -> str:
 def read_entries(stream: BinaryIO, source: str, format: str) -> Iterator[list[Entry]]:
     """The entries of a file in chunks. FormatError for a line that is too long."""
     entries, size = [], 0
-    for entry in (_paragraphs if format == "edgelist" else _lines)(_bounded(stream, source), source):
+    for entry in _planar_codes(stream, source) if format == "planar_code" else _entries(stream, source, format):
         entries.append(entry)
         size += len(entry.text)
         if len(entries) >= _CHUNK_LINES or size >= _CHUNK_BYTES:
@@ -65,6 +77,20 @@ def read_entries(stream: BinaryIO, source: str, format: str) -> Iterator[list[En
             entries, size = [], 0
     if entries:
         yield entries
+
+
+def _entries(stream: BinaryIO, source: str, format: str) -> Iterator[Entry]:
+    return (_paragraphs if format == "edgelist" else _lines)(_bounded(stream, source), source)
+
+
+def _planar_codes(stream: BinaryIO, source: str) -> Iterator[Entry]:
+    """Graphs as lines of sparse6; their lines are their numbers."""
+    number = 0
+    try:
+        for number, rotations in enumerate(read_rotations(stream), 1):
+            yield Entry(source, number, as_sparse6(rotations).encode())
+    except FormatError as error:
+        raise FormatError(f"{source}, graph {number + 1}: {error}") from None
 
 
 def _bounded(stream: BinaryIO, source: str) -> Iterator[bytes]:
@@ -80,7 +106,7 @@ def _bounded(stream: BinaryIO, source: str) -> Iterator[bytes]:
 def _lines(stream: Iterable[bytes], source: str) -> Iterator[Entry]:
     for number, line in enumerate(stream, 1):
         text = line.strip()
-        if text and text != b">>graph6<<":
+        if text and text not in HEADERS:
             yield Entry(source, number, text)
 
 
@@ -100,7 +126,7 @@ def _paragraphs(stream: Iterable[bytes], source: str) -> Iterator[Entry]:
 
 def read_chunk(format: str, entries: list[Entry], stereo: bool) -> tuple[GraphBatch, np.ndarray, dict[int, PlanegraphError]]:
     """The good graphs of a chunk as one batch, their positions among the entries, and the errors of the others by position."""
-    if format == "graph6":
+    if format in ("graph6", "planar_code"):
         return read_lines([entry.text for entry in entries])
     graphs, where, errors = [], [], {}
     for i, entry in enumerate(entries):
@@ -116,8 +142,8 @@ def read_chunk(format: str, entries: list[Entry], stereo: bool) -> tuple[GraphBa
 
 def parse(format: str, text: bytes, stereo: bool) -> Graph:
     """One graph, with the names of its nodes if it has any; a molecule with or without stereochemistry."""
-    if format == "graph6":
-        return Graph.from_graph6(text)
+    if format in ("graph6", "planar_code"):
+        return read_line(text)
     try:
         words = text.decode("utf-8")
     except UnicodeDecodeError as error:
