@@ -97,9 +97,11 @@ i32 width_of(size_t columns, const char* what) {
 
 nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
              bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float, bool nonplanar_as_set, bool walks,
-             bool codes, int threads) {
+             bool codes, int threads, bool multigraph) {
   const i64 total_edges = static_cast<i64>(edges.shape(0));
   BatchView batch = batch_view(node_ptr, edge_ptr, edges);
+  if (multigraph && codes) throw nb::value_error("multigraphs have no codes");
+  batch.multigraph = multigraph;
   i64 total_nodes = batch.node_ptr[batch.num_graphs];
   if (node_keys) {
     total_nodes = static_cast<i64>(node_keys->shape(0));
@@ -184,7 +186,7 @@ NB_MODULE(_core, m) {
   m.def("run", &run, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),
         "edge_float"_a = false, nb::kw_only(), "nonplanar_as_set"_a = false, "walks"_a = true, "codes"_a = false, "threads"_a = 1,
-        "Decompose and canonise a batch; the arrays of Packed (tables/packed.hpp) by name.");
+        "multigraph"_a = false, "Decompose and canonise a batch; the arrays of Packed (tables/packed.hpp) by name.");
   m.def("is_planar", &is_planar, "num_nodes"_a, "edges"_a.noconvert(), "Whether one simple graph is planar.");
   m.def("planar_mask", &planar_mask, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "1 for each planar graph of a batch of simple graphs, else 0.");

@@ -26,6 +26,7 @@ from .graphs import families
 from .graphs.batch import GraphBatch
 from .graphs.formats.convert import as_graph
 from .graphs.graph import Graph
+from .graphs.multigraph import MultiGraph
 from .planarity.embedding import Embedding
 from .planarity.find import embedding
 from .planarity.layout import planar_layout
@@ -49,6 +50,7 @@ __all__ = [
     "InvalidEmbeddingError",
     "InvalidGraphError",
     "MissingDependencyError",
+    "MultiGraph",
     "NotPlanarError",
     "PackedDecomposition",
     "PlanegraphError",

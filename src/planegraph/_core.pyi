@@ -18,6 +18,7 @@ def run(
     walks: bool = True,
     codes: bool = False,
     threads: int = 1,
+    multigraph: bool = False,
 ) -> dict[str, NDArray[np.generic]]: ...
 
 # the schema: docs of cpp/planegraph/tables/schema.hpp, read by decomposition/tables.py

@@ -22,10 +22,11 @@ std::string edge_text(const GraphView& view, i64 e) {
 void Graph::load(const GraphView& view) {
   check_ids(view);
   n = static_cast<i32>(view.num_nodes);
-  m = static_cast<i32>(view.num_edges);
+  m = m_all = static_cast<i32>(view.num_edges);
   build_input_lists(view);
   number(n, in_ptr_, in_arcs_);
   number_edges(view);
+  add_copies();
   build_lists();
   rank_node_labels(view.node_labels);
   rank_edge_labels(view);
@@ -57,12 +58,14 @@ void Graph::build_input_lists(const GraphView& view) {
   }
 }
 
-/// Numbers each edge when its lower end is met, and refuses parallel edges.
+/// Numbers each edge when its lower end is met, and refuses or sets aside parallel edges.
 void Graph::number_edges(const GraphView& view) {
   constexpr i32 kAhead = 8;  // nodes by which memory is fetched ahead: the input's own numbers lead anywhere
   grow(edge_of, m);
   grow(end, 2 * static_cast<std::size_t>(m));
   grow_fill(seen_, n, i32{-1});
+  if (view.multigraph) grow(first_, n);
+  copies_.clear();
   i32 edges = 0;
   for (i32 u = 0; u < n; ++u) {
     if (u + 3 * kAhead < n) {
@@ -75,13 +78,34 @@ void Graph::number_edges(const GraphView& view) {
     for (i32 k = in_ptr_[input]; k < in_ptr_[input + 1]; ++k) {
       const Arc arc = in_arcs_[k];
       const i32 v = id_of_[arc.node];
-      if (seen_[v] == u) refuse_parallel(view, input, arc);
+      if (seen_[v] == u) {
+        if (!view.multigraph) refuse_parallel(view, input, arc);
+        if (v > u) copies_.push_back({first_[v], arc.edge});
+        continue;
+      }
       seen_[v] = u;
       if (v < u) continue;
+      if (view.multigraph) first_[v] = edges;
       end[2 * edges] = u;
       end[2 * edges + 1] = v;
       edge_of[edges++] = arc.edge;
     }
+  }
+}
+
+/// Gives copies the numbers after those of the edges.
+void Graph::add_copies() {
+  parallel.clear();
+  if (copies_.empty()) return;
+  m = m_all - static_cast<i32>(copies_.size());
+  parallel.assign(m_all, -1);
+  i32 e = m;
+  for (const Copy& copy : copies_) {
+    edge_of[e] = copy.edge;
+    end[2 * e] = end[2 * copy.of];
+    end[2 * e + 1] = end[2 * copy.of + 1];
+    parallel[e] = parallel[copy.of];
+    parallel[copy.of] = e++;
   }
 }
 
@@ -144,38 +168,38 @@ void Graph::rank_node_labels(const LabelView& labels) {
 }
 
 void Graph::rank_edge_labels(const GraphView& view) {
-  grow(token, 2 * static_cast<std::size_t>(m));
+  grow(token, 2 * static_cast<std::size_t>(m_all));
   num_tokens = 1;
   if (view.edge_labels.width == 0) {
-    std::fill_n(token.begin(), 2 * static_cast<std::size_t>(m), 0);
+    std::fill_n(token.begin(), 2 * static_cast<std::size_t>(m_all), 0);
     return;
   }
   const i64 per_edge = view.rows_per_edge;
-  i64 bound = rank_rows(view.edge_labels, per_edge * m, rank_);
+  i64 bound = rank_rows(view.edge_labels, per_edge * m_all, rank_);
   bool one_way = per_edge == 1;
   if (!one_way) {
     one_way = true;
-    for (i64 e = 0; e < m && one_way; ++e) one_way = rank_[2 * e] == rank_[2 * e + 1];
+    for (i64 e = 0; e < m_all && one_way; ++e) one_way = rank_[2 * e] == rank_[2 * e + 1];
   }
   if (one_way) {  // both darts of every edge alike: the same tokens, however the labels were given
-    for (i32 e = 0; e < m; ++e) token[2 * e] = token[2 * e + 1] = static_cast<i32>(rank_[per_edge * edge_of[e]]);
+    for (i32 e = 0; e < m_all; ++e) token[2 * e] = token[2 * e + 1] = static_cast<i32>(rank_[per_edge * edge_of[e]]);
     num_tokens = static_cast<i32>(bound);
     return;
   }
   // A token is the pair (own label, label of the reverse), so that a walk that uses one dart of an edge still sees both.
-  grow(pair_, 2 * static_cast<std::size_t>(m));
-  for (i64 d = 0; d < 2 * i64{m}; ++d) pair_[d] = rank_[d] * bound + rank_[d ^ 1];
+  grow(pair_, 2 * static_cast<std::size_t>(m_all));
+  for (i64 d = 0; d < 2 * i64{m_all}; ++d) pair_[d] = rank_[d] * bound + rank_[d ^ 1];
   const i64* pairs = pair_.data();
   LabelView view_of_pairs{pairs, 1, false};
   if (bound * bound >= kMaxTokens) {
-    bound = rank_rows(view_of_pairs, 2 * i64{m}, rank_);
+    bound = rank_rows(view_of_pairs, 2 * i64{m_all}, rank_);
     // rank_rows may keep sparse values; they are below kMaxTokens either way
     num_tokens = static_cast<i32>(bound);
     pairs = rank_.data();
   } else {
     num_tokens = static_cast<i32>(bound * bound);
   }
-  for (i32 e = 0; e < m; ++e) {
+  for (i32 e = 0; e < m_all; ++e) {
     const i64 d = 2 * i64{edge_of[e]};
     const bool same_way = view.edges[d] == node_of[end[2 * e]];
     token[2 * e] = static_cast<i32>(pairs[same_way ? d : d + 1]);

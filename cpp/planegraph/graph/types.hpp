@@ -41,6 +41,7 @@ struct GraphView {
   LabelView node_labels;       // num_nodes rows
   LabelView edge_labels;       // rows_per_edge * num_edges rows
   i32 rows_per_edge = 1;       // 1: both darts carry the same label; 2: row 2e + k belongs to dart 2e + k
+  bool multigraph = false;     // may edges be parallel?
 };
 
 /// The input is not a simple undirected graph. `what()` says what was found and where.

@@ -22,6 +22,7 @@ void Spqr::run(const Graph& g, const Blocks& blocks) {
     else
       add_block(g, blocks, b);
   }
+  if (!g.parallel.empty()) add_parallel_edges(g);
   forest.reset(count());
   for (i32 x = 0; x < num_entries(); ++x)
     if (entries[x].twin > x) forest.add_edge(owner(x), across(x));
@@ -163,6 +164,43 @@ void Spqr::link_twins(i32 first_entry, i32 last_entry, i32 num_virtual) {
       entry.twin = seen_at[v];
       entries[entry.twin].twin = x;
     }
+  }
+}
+
+/// Gives each edge that has copies a bond with them. Entries are made anew, as those of a node are contiguous.
+void Spqr::add_parallel_edges(const Graph& g) {
+  std::vector<Entry> before;
+  before.swap(entries);
+  std::vector<i32> moved(before.size()), hooks;  // hooks: entries where a bond will hang
+  const auto next_copy = [&](i32 e) { return e < 0 ? -1 : g.parallel[e]; };
+  for (i32 c = 0; c < count(); ++c) {
+    SpqrNode& node = nodes[c];
+    if (node.type == kQ && next_copy(before[node.first].real) >= 0) node.type = kP;
+    const i32 first = num_entries();
+    for (i32 x = node.first; x < node.last; ++x) {
+      moved[x] = num_entries();
+      const Entry& entry = before[x];
+      entries.push_back(entry);
+      if (next_copy(entry.real) < 0) continue;
+      if (node.type != kP) {
+        hooks.push_back(moved[x]);
+        continue;
+      }
+      for (i32 e = next_copy(entry.real); e >= 0; e = next_copy(e))
+        entries.push_back({{g.end[2 * e], g.end[2 * e + 1]}, {-1, -1}, e, -1, c, 1});
+    }
+    node.first = first;
+    node.last = num_entries();
+  }
+  for (Entry& entry : entries)
+    if (entry.twin >= 0) entry.twin = moved[entry.twin];
+  for (const i32 x : hooks) {
+    const i32 c = new_node(kP, nodes[owner(x)].block);
+    const i32 twin = new_entry(c, entries[x].end[0], entries[x].end[1], -1);
+    for (i32 e = entries[x].real; e >= 0; e = next_copy(e)) new_entry(c, g.end[2 * e], g.end[2 * e + 1], e);
+    entries[x].real = -1;
+    entries[x].twin = twin;
+    entries[twin].twin = x;
   }
 }
 

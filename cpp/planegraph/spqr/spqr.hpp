@@ -8,7 +8,8 @@
 // the passes over them jump from one to the next.
 //
 // Split components (triconnected.hpp) become SPQR nodes by merging adjacent triangles and adjacent bonds. A block that is one edge is
-// a Q node, a block that is a cycle an S node; neither needs a search. O(n + m).
+// a Q node, a block that is a cycle an S node; neither needs a search. Parallel edges of a multigraph lie in a bond: that of their ends if there
+// is one, else one that hangs where a single edge would be. O(n + m).
 #pragma once
 
 #include "planegraph/graph/blocks.hpp"
@@ -82,6 +83,7 @@ class Spqr {
   void link_twins(i32 first_entry, i32 last_entry, i32 num_virtual);
   void merge_split_components();
   void order_cycle(i32 first, i32 last);
+  void add_parallel_edges(const Graph& g);
   i32 new_node(i32 type, i32 block);
   i32 new_entry(i32 c, i32 u, i32 v, i32 edge);
 

@@ -182,6 +182,7 @@ GraphView graph_view(const BatchView& batch, i64 k) {
   view.edge_labels = batch.edge_labels;
   if (view.edge_labels.rows) view.edge_labels.rows += edge * batch.rows_per_edge * view.edge_labels.width;
   view.rows_per_edge = batch.rows_per_edge;
+  view.multigraph = batch.multigraph;
   if (view.num_nodes == 0) view.node_labels = {};  // labels on nothing are no labels
   if (view.num_edges == 0) view.edge_labels = {};
   return view;

@@ -19,6 +19,7 @@ struct BatchView {
   LabelView node_labels;          // one row per node of the batch
   LabelView edge_labels;
   i32 rows_per_edge = 1;
+  bool multigraph = false;  // may edges be parallel? Not with codes
 };
 
 /// Graph k of a batch whose offsets were checked. A graph without nodes (edges) has no node (edge) labels, whatever the others have.

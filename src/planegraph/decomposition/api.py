@@ -13,14 +13,16 @@ import numpy as np
 from .. import _core
 from ..errors import InvalidGraphError, NotPlanarError
 from ..graphs.batch import GraphBatch
-from ..graphs.formats.convert import as_graph
+from ..graphs.formats.convert import as_any_graph, as_graph
 from ..graphs.graph import Graph
 from ..graphs.labels import is_float, to_keys
-from .objects import TYPES, Decomposition
+from ..graphs.multigraph import MultiGraph
+from .connectivity import R
+from .multigraph import run_multigraph
+from .objects import Decomposition
 from .tables import COLUMNS, TABLES, Tables
 
 OnNonplanar = Literal["raise", "set"]
-R = TYPES.index("R")
 
 
 def is_planar(graph: Any) -> bool:
@@ -61,7 +63,8 @@ def decompose(graph: Any, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
     """Blocks, cut nodes and SPQR trees with their canonical walks; O(n log n).
 
     Args:
-        graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads.
+        graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads. It may have loops and parallel edges: a
+            :class:`MultiGraph`, or one of networkx, igraph or rustworkx.
         on_nonplanar: what to do about a rigid component that is not planar: "raise" a :class:`NotPlanarError` with a witness,
             or encode that component as the plain "set" of its darts.
 
@@ -69,8 +72,11 @@ def decompose(graph: Any, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
     >>> pg.decompose(pg.families.k2n(4)).counts
     {'blocks': 1, 'S': 4, 'P': 1, 'Q': 0, 'R': 0}
     """
-    graph = as_graph(graph)
-    arrays = run_graph(graph, on_nonplanar, walks=True, codes=False)
+    graph = as_any_graph(graph)
+    if isinstance(graph, MultiGraph):
+        arrays = run_multigraph(graph, _as_set(on_nonplanar))
+    else:
+        arrays = run_graph(graph, on_nonplanar, walks=True, codes=False)
     return Decomposition(graph, {name: arrays[name] for names in TABLES.values() for name in names})
 
 
@@ -104,8 +110,7 @@ def run_batch(
 ) -> dict[str, np.ndarray]:
     """The core's arrays for a batch; what :func:`decompose_batch` and the functions of canon.py stand on."""
     _expect(batch, GraphBatch)
-    if on_nonplanar not in ("raise", "set"):
-        raise ValueError(f"on_nonplanar must be 'raise' or 'set'; found {on_nonplanar!r}")
+    as_set = _as_set(on_nonplanar)
     edge_labels = batch.dart_labels
     if batch.edge_labels is not None:
         edge_labels = batch.edge_labels[:, None]
@@ -117,11 +122,17 @@ def run_batch(
         is_float(batch.node_labels),
         None if edge_labels is None else to_keys(edge_labels),
         is_float(edge_labels),
-        nonplanar_as_set=on_nonplanar == "set",
+        nonplanar_as_set=as_set,
         walks=walks,
         codes=codes,
         threads=_threads(threads),
     )
+
+
+def _as_set(on_nonplanar: str) -> bool:
+    if on_nonplanar not in ("raise", "set"):
+        raise ValueError(f"on_nonplanar must be 'raise' or 'set'; found {on_nonplanar!r}")
+    return on_nonplanar == "set"
 
 
 def _threads(threads: int | None) -> int:

@@ -6,16 +6,19 @@ SPQR node stands under the block. No recursion: trees may be deep.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..io.text import printable
+from .rows import Groups
 
 if TYPE_CHECKING:
     from .objects import Decomposition
 
-_TYPES, _CYCLE = "SPQR", 0
+_TYPES = "SPQR"
+_NODES = 40  # most of one SPQR node that are named
 _SHAPE = {"S": "cycle of {}", "P": "bond of {}", "Q": "edge", "R": "rigid, {} edges"}
 
 
@@ -30,32 +33,23 @@ def render(d: Decomposition, max_lines: int = 200, width: int = 100) -> str:
 
 
 class _Renderer:
-    """Looks up what it draws in the arrays, so that the first lines of a huge tree cost little more than sorting it."""
+    """Looks up what it draws in the arrays, so that the first lines of a huge tree cost a few passes over columns."""
 
     def __init__(self, d: Decomposition, max_lines: int, width: int) -> None:
         self.d, self.max_lines, self.width = d, max_lines, width
         a = d.arrays
-        self.below = {
-            "cuts of block": _Groups(a["cut_parent_block"], max_lines + 1),
-            "blocks of cut": _Groups(a["block_parent_cut"], max_lines + 1),
-            "children of spqr": _Groups(a["spqr_parent"], max_lines + 1),
-        }
-        blocks = len(a["block_root"])
-        self.spqr_count = np.bincount(a["spqr_block"], minlength=blocks)
-        self.node_count = np.bincount(a["node_block_block"], minlength=blocks)
-        real = a["walk_edge"] >= 0
-        owner = a["walk_spqr"][real]
-        self.edge_count = np.bincount(a["spqr_block"][owner], 1 / self.darts(owner), blocks).astype(int)
-
-    def darts(self, c: np.ndarray) -> np.ndarray:
-        """How often the walks of SPQR nodes meet an edge of theirs."""
-        return np.where((self.d.arrays["spqr_type"][c] == _CYCLE) & (self.d.arrays["spqr_set"][c] == 0), 1, 2)
+        self.cuts_of_block = Groups(a["cut_parent_block"])
+        self.blocks_of_cut = Groups(a["block_parent_cut"])
+        self.spqr_of_block = Groups(a["spqr_block"])
+        self.children_of_spqr = Groups(a["spqr_parent"])
+        self.rows_of_block = Groups(a["node_block_block"])
+        self.spqr_count = np.bincount(a["spqr_block"], minlength=len(a["block_root"]))
 
     def text(self) -> str:
         d = self.d
         lines = [repr(d)[len("Decomposition(") : -1]]
-        roots = [("block", b) for b in self.below["blocks of cut"].of(-1)]
-        roots += [("cut", c) for c in self.below["cuts of block"].of(-1)]
+        roots = [("block", b) for b in self.first(np.flatnonzero(d.arrays["block_parent_cut"] < 0))]
+        roots += [("cut", c) for c in self.first(np.flatnonzero(d.arrays["cut_parent_block"] < 0))]
         stack = [("", i == 0, 0, root) for i, root in enumerate(reversed(roots))]
         total = len(self.spqr_count) + len(d.arrays["cut_node"]) + int(self.spqr_count[self.spqr_count > 1].sum())
         while stack and len(lines) < self.max_lines:
@@ -76,11 +70,15 @@ class _Renderer:
 
     def children(self, kind: str, index: int) -> list[tuple[str, int]]:
         if kind == "cut":
-            return [("block", b) for b in self.below["blocks of cut"].of(index)]
+            return [("block", b) for b in self.first(self.blocks_of_cut.of(index))]
         if kind == "spqr":
-            return [("spqr", c) for c in self.below["children of spqr"].of(index)]
+            return [("spqr", c) for c in self.first(self.children_of_spqr.of(index))]
         inner = [("spqr", int(self.d.arrays["block_root"][index]))] if self.spqr_count[index] > 1 else []
-        return inner + [("cut", c) for c in self.below["cuts of block"].of(index)]
+        return inner + [("cut", c) for c in self.first(self.cuts_of_block.of(index))]
+
+    def first(self, rows: np.ndarray) -> list[int]:
+        """Rows that may still fit."""
+        return rows[: self.max_lines + 1].tolist()
 
     def describe(self, kind: str, index: int) -> str:
         if kind == "cut":
@@ -89,18 +87,30 @@ class _Renderer:
             return self.spqr(index)
         if self.spqr_count[index] == 1:
             return f"block {index}: {self.spqr(int(self.d.arrays['block_root'][index]))}"
-        return f"block {index}: {self.node_count[index]} nodes, {self.edge_count[index]} edges, {self.spqr_count[index]} SPQR nodes"
+        nodes, edges = len(self.rows_of_block.of(index)), self.edge_count[index]
+        return f"block {index}: {nodes} nodes, {edges} edges, {self.spqr_count[index]} SPQR nodes"
+
+    @cached_property
+    def edge_count(self) -> np.ndarray:
+        return np.bincount(self.d.edge_block, minlength=len(self.spqr_count))
 
     def spqr(self, c: int) -> str:
         a = self.d.arrays
-        kind, is_set, walk = _TYPES[a["spqr_type"][c]], bool(a["spqr_set"][c]), slice(*np.searchsorted(a["walk_spqr"], (c, c + 1)))
-        darts = int(self.darts(np.array(c)))
-        shape = _SHAPE[kind].format((walk.stop - walk.start) // darts) + (", as a set" if is_set else "")
+        kind, is_set = _TYPES[a["spqr_type"][c]], bool(a["spqr_set"][c])
+        walk = slice(*np.searchsorted(a["walk_spqr"], np.array([c, c + 1], np.int32)))
+        node, kappa = a["walk_node"][walk], a["walk_kappa"][walk]
+        darts = 1 if kind == "S" and not is_set else 2  # with which the walk meets an edge
+        shape = _SHAPE[kind].format(len(node) // darts) + (", as a set" if is_set else "")
+        if kind == "Q" and node[0] == node[1]:
+            shape = "loop"
         virtual = int((a["walk_other"][walk] >= 0).sum()) // darts
         where = f", at theta {a['spqr_theta'][c]}" if a["spqr_parent"][c] >= 0 else ""
         more = f", {virtual} virtual" if virtual else ""
-        nodes, first = np.unique(a["walk_node"][walk], return_index=True)
-        nodes = nodes if is_set else a["walk_node"][walk][np.sort(first)]  # in the order of first visits
+        if is_set:
+            nodes = np.unique(node)
+        else:  # in the order of first visits
+            early = np.flatnonzero(kappa <= _NODES + 1)
+            nodes = node[early[np.unique(kappa[early], return_index=True)[1]]]
         return f"{kind} ({shape}{more}{where}) {self.nodes(nodes)}"
 
     def isolated(self) -> np.ndarray:
@@ -108,18 +118,6 @@ class _Renderer:
         alone[self.d.graph.edges.ravel()] = False
         return np.flatnonzero(alone)
 
-    def nodes(self, nodes: np.ndarray, most: int = 40) -> str:
-        text = " ".join(printable(str(name)) for name in self.d.graph.named(nodes[:most]).tolist())
-        return text if len(nodes) <= most else text + " ..."
-
-
-class _Groups:
-    """The first ``most`` rows of each value of a column, ascending."""
-
-    def __init__(self, values: np.ndarray, most: int) -> None:
-        self.order, self.most = np.argsort(values, kind="stable"), most
-        self.values = values[self.order]
-
-    def of(self, value: int) -> list[int]:
-        first, end = np.searchsorted(self.values, (value, value + 1))
-        return self.order[first : min(end, first + self.most)].tolist()
+    def nodes(self, nodes: np.ndarray) -> str:
+        text = " ".join(printable(str(name)) for name in self.d.named(nodes[:_NODES]).tolist())
+        return text if len(nodes) <= _NODES else text + " ..."

@@ -1,10 +1,14 @@
-"""Connectivity by definition: reachability, and 3-connectivity through fans of disjoint paths."""
+"""Connectivity by definition: reachability, and 3-connectivity through fans of disjoint paths, or from the faces of an embedding."""
 
 from __future__ import annotations
 
 import random
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from ... import _core
 
 
 def adjacency_of(pairs: Iterable[tuple[int, int]], nodes: Iterable[int] = ()) -> dict[int, list[int]]:
@@ -124,3 +128,67 @@ def _reroute(
             del before[w]
     for u, w in added:
         before[w] = u
+
+
+# ---- planar graphs ----------------------------------------------------------------------------------------------------------------
+
+_AT_ONCE = 2**21  # paths of two edges that are looked at together
+
+
+def plane_weak_parts(edges: np.ndarray, part: np.ndarray, parts: int) -> list[int]:
+    """The parts of a simple graph that are not 3-connected, or that cannot be judged here.
+
+    ``part`` says to which part each edge belongs; each is connected and has four nodes or more. Consider the *radial graph* of an
+    embedding, which joins each node to the faces that it lies on. A part is biconnected if no face meets a node twice. If so, the nodes
+    of a separation pair lie on two common faces, and make a cycle of four with them; so do the ends of each edge. A part is thus
+    3-connected exactly if its radial graph is simple and has as many cycles of four as the part has edges. The embedding is taken from
+    the core and verified: cyclic orders that satisfy Euler's formula.
+    """
+    if not len(edges):
+        return []
+    n = int(edges.max()) + 1
+    edges = np.ascontiguousarray(edges, np.int64)
+    after = _core.embed(n, edges)
+    everything = np.unique(part).tolist()
+    if after is None or _core.embedding_problem(n, edges, after)[0]:
+        return everything
+    face = _core.faces(n, edges, after)[2].astype(np.int64)
+    node, faces = edges.reshape(-1), int(face.max()) + 1  # corners: the source of each dart, in the face on its left
+    part_of = np.empty(n + faces, np.int64)
+    part_of[node] = part_of[n + face] = np.repeat(part, 2)
+    cycles = np.zeros(parts, np.int64)
+    for top, count in _four_cycles(node, n + face, n + faces):
+        cycles += np.bincount(part_of[top], count, parts).astype(np.int64)
+    wrong = cycles != np.bincount(part, minlength=parts)
+    corners = np.sort(node * faces + face)
+    wrong[part_of[corners[1:][corners[1:] == corners[:-1]] // faces]] = True
+    return np.flatnonzero(wrong).tolist()
+
+
+def _four_cycles(a: np.ndarray, b: np.ndarray, n: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Numbers of cycles of four in a bipartite graph of edges a-b, each by a node of the cycle (Chiba and Nishizeki, 1985).
+
+    Each cycle is found at its node of the highest degree, as two paths of two edges to the same node. There are O(n) such paths in
+    planar graphs.
+    """
+    degree = np.bincount(a, minlength=n) + np.bincount(b, minlength=n)
+    rank = np.empty(n, np.int64)
+    rank[np.argsort(degree, kind="stable")] = np.arange(n)
+    codes = np.sort(rank[np.concatenate([a, b])] * n + rank[np.concatenate([b, a])])
+    source, target = np.divmod(codes, n)
+    begin = np.searchsorted(source, np.arange(n))
+    node_at = np.argsort(rank)
+    downhill = np.flatnonzero(target < source)
+    top, middle = source[downhill], target[downhill]
+    paths = np.searchsorted(codes, middle * n + top) - begin[middle]  # neighbours of the middle below the top
+    ends = np.cumsum(paths)
+    start = 0
+    while start < len(top):
+        last = np.searchsorted(ends, (ends[start - 1] if start else 0) + _AT_ONCE)
+        stop = int(np.searchsorted(top, top[min(last, len(top) - 1)], side="right"))  # all paths of a top together
+        count = paths[start:stop]
+        at = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count)
+        bottom = target[np.repeat(begin[middle[start:stop]], count) + at]
+        pairs, times = np.unique(np.repeat(top[start:stop], count) * n + bottom, return_counts=True)
+        yield node_at[pairs // n], times * (times - 1) // 2
+        start = stop

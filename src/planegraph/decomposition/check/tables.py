@@ -1,9 +1,8 @@
-"""The tables that are checked, as plain Python lists, and that their shapes and ids make sense at all."""
+"""The tables that are checked: that their shapes and ids make sense at all, and what all checks look up in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,37 +18,29 @@ class DecompositionError(PlanegraphError, AssertionError):
     """A decomposition breaks one of its promises; the message says which, and where."""
 
 
-@dataclass
-class Skeleton:
-    """One skeleton as its walk shows it. An edge is ``("real", e)`` or ``("virtual", other SPQR node)``."""
-
-    ends: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
-    first: dict[tuple[str, int], int] = field(default_factory=dict)  # index of the entry that meets the edge first
-    begin: int = 0  # its rows in the walk table
-    end: int = 0
-
-    @property
-    def nodes(self) -> set[int]:
-        return {v for pair in self.ends.values() for v in pair}
-
-
-class Lists:
-    """The columns as Python lists, one attribute each."""
+class Tables:
+    """The columns as arrays, one attribute each."""
 
     def __init__(self, num_nodes: int, edges: Any, arrays: Mapping[str, Any]) -> None:
         self.num_nodes = int(num_nodes)
-        self.edges: list[tuple[int, int]] = [(int(u), int(v)) for u, v in np.asarray(edges, dtype=np.int64).reshape(-1, 2)]
+        self.edges = np.asarray(edges, dtype=np.int64).reshape(-1, 2)
         for columns in TABLES.values():
             for name in columns:
-                setattr(self, name, np.asarray(arrays[name]).tolist())
-        self.skeletons: list[Skeleton] = []
+                setattr(self, name, np.asarray(arrays[name]).astype(np.int64, copy=False))
 
-    def __getattr__(self, name: str) -> list[int]:  # for type checkers: the columns set above
+    def __getattr__(self, name: str) -> np.ndarray:  # for type checkers: the columns set above
         raise AttributeError(name)
 
-    def edge_of(self, i: int) -> tuple[str, int]:
-        """The skeleton edge of walk entry ``i``."""
-        return ("real", self.walk_edge[i]) if self.walk_edge[i] >= 0 else ("virtual", self.walk_other[i])
+    @property
+    def num_spqr(self) -> int:
+        return len(self.spqr_type)
+
+    @property
+    def num_blocks(self) -> int:
+        return len(self.block_root)
+
+    def title(self, c: int) -> str:
+        return f"SPQR node {c} ({TYPE_NAMES[self.spqr_type[c]]})"
 
 
 def require(condition: object, message: str) -> None:
@@ -57,16 +48,24 @@ def require(condition: object, message: str) -> None:
         raise DecompositionError(message)
 
 
-def title(t: Lists, c: int) -> str:
-    return f"SPQR node {c} ({TYPE_NAMES[t.spqr_type[c]]})"
+def refuse(wrong: np.ndarray, message: Callable[[int], str]) -> None:
+    """Raises if a mask is set anywhere; the message is for the first such row."""
+    if wrong.any():
+        raise DecompositionError(message(int(np.argmax(wrong))))
 
 
-def check_shapes(t: Lists) -> None:
+def distinct(rows: np.ndarray, columns: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different pairs, ascending: all numbers in ``columns`` are below ``width``."""
+    codes = np.sort(rows * width + columns)
+    return np.divmod(codes[np.concatenate([[True], codes[1:] != codes[:-1]])] if len(codes) else codes, max(width, 1))
+
+
+def check_shapes(t: Tables) -> None:
     for table, columns in TABLES.items():
         lengths = {name: len(getattr(t, name)) for name in columns}
         require(len(set(lengths.values())) <= 1, f"columns of table {table} differ in length: {lengths}")
     n, walks = t.num_nodes, len(t.walk_node)
-    rows = {"node": n, "edge": len(t.edges), "spqr": len(t.spqr_type), "block": len(t.block_root), "cut": len(t.cut_node)}
+    rows = {"node": n, "edge": len(t.edges), "spqr": t.num_spqr, "block": t.num_blocks, "cut": len(t.cut_node)}
     require(len(t.node_component) == n, f"node_component has {len(t.node_component)} rows for {n} nodes")
     heights = rows["block"] + rows["cut"]
     below = {
@@ -83,9 +82,14 @@ def check_shapes(t: Lists) -> None:
     for name in (name for columns in TABLES.values() for name in columns if name != "labelling"):
         column = COLUMNS[name]
         low, high = (-1 if column.none else 0), rows[column.ids_of] if column.ids_of else below[name]
-        for row, value in enumerate(getattr(t, name)):
-            require(low <= value < high, f"{name}[{row}] = {value} is outside {low}..{high - 1}")
-    require(t.walk_spqr == sorted(t.walk_spqr), "walk_spqr does not ascend")
-    require(set(t.walk_spqr) == set(range(rows["spqr"])), "some SPQR node has no walk")
-    for i, (edge, other) in enumerate(zip(t.walk_edge, t.walk_other, strict=True)):
-        require((edge >= 0) != (other >= 0), f"walk entry {i} must be real or virtual: edge {edge}, other {other}")
+        _check_range(name, getattr(t, name), low, high)
+    require((t.walk_spqr[1:] >= t.walk_spqr[:-1]).all(), "walk_spqr does not ascend")
+    require(np.bincount(t.walk_spqr, minlength=rows["spqr"]).all(), "some SPQR node has no walk")
+    refuse(
+        (t.walk_edge >= 0) == (t.walk_other >= 0),
+        lambda i: f"walk entry {i} must be real or virtual: edge {t.walk_edge[i]}, other {t.walk_other[i]}",
+    )
+
+
+def _check_range(name: str, values: np.ndarray, low: int, high: int) -> None:
+    refuse((values < low) | (values >= high), lambda row: f"{name}[{row}] = {values[row]} is outside {low}..{high - 1}")

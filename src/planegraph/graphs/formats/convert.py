@@ -8,7 +8,8 @@ import numpy as np
 
 from ...errors import InvalidGraphError
 from ..graph import Graph
-from .networkx import from_networkx
+from ..multigraph import MultiGraph, is_simple
+from .networkx import from_networkx, is_networkx, undirected_edges
 from .pyg import from_pyg
 
 
@@ -24,12 +25,15 @@ def as_graph(graph: Any) -> Graph:
     """
     if isinstance(graph, Graph):
         return graph
-    if all(hasattr(graph, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
+    if isinstance(graph, MultiGraph):
+        raise InvalidGraphError(
+            "a MultiGraph may have loops and parallel edges, which only planegraph.decompose takes; give graph.simple() instead"
+        )
+    if (parts := _parts(graph)) is not None:
+        n, pairs, names = parts
+        return Graph(n, pairs, names=names)
+    if is_networkx(graph):  # directed
         return from_networkx(graph)
-    if all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):  # igraph
-        return _undirected(graph.is_directed(), graph.vcount(), graph.get_edgelist())
-    if all(hasattr(graph, name) for name in ("node_indices", "edge_list")):  # rustworkx
-        return _from_rustworkx(graph)
     if hasattr(graph, "edge_index"):
         return from_pyg(graph)
     raise InvalidGraphError(
@@ -37,14 +41,36 @@ def as_graph(graph: Any) -> Graph:
     )
 
 
-def _undirected(directed: bool, n: int, pairs: Any, names: Any = None) -> Graph:
+def as_any_graph(graph: Any) -> Graph | MultiGraph:
+    """The same for functions that take loops and parallel edges: a :class:`MultiGraph` if there are some.
+
+    >>> import networkx as nx
+    >>> as_any_graph(nx.MultiGraph([("a", "b"), ("a", "b")]))
+    MultiGraph(2 nodes, 2 edges)
+    """
+    if isinstance(graph, MultiGraph):
+        return graph
+    parts = None if isinstance(graph, Graph) else _parts(graph)
+    if parts is None or is_simple(parts[1]):
+        return as_graph(graph)
+    return MultiGraph(*parts)
+
+
+def _parts(graph: Any) -> tuple[int, np.ndarray, Any] | None:
+    """The number of nodes, the edges and the names of an undirected graph of networkx, igraph or rustworkx; None for others."""
+    if is_networkx(graph):
+        return undirected_edges(graph)
+    if all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):  # igraph
+        directed, n, pairs, names = graph.is_directed(), graph.vcount(), graph.get_edgelist(), None
+    elif all(hasattr(graph, name) for name in ("node_indices", "edge_list")):  # rustworkx
+        names = np.array(graph.node_indices(), np.int64)  # with gaps, where nodes were removed
+        directed, n, pairs = (
+            type(graph).__name__ == "PyDiGraph",
+            len(names),
+            np.searchsorted(names, np.array(graph.edge_list(), np.int64)),
+        )
+    else:
+        return None
     if directed:
         raise InvalidGraphError("the graph is directed; give an undirected one, such as graph.to_undirected() makes")
-    return Graph(n, np.array(pairs, np.int64).reshape(-1, 2), names=names)
-
-
-def _from_rustworkx(graph: Any) -> Graph:
-    """Indices may have gaps, where nodes were removed."""
-    indices = np.array(graph.node_indices(), np.int64)
-    pairs = np.array(graph.edge_list(), np.int64).reshape(-1, 2)
-    return _undirected(type(graph).__name__ == "PyDiGraph", len(indices), np.searchsorted(indices, pairs), indices)
+    return n, np.array(pairs, np.int64).reshape(-1, 2), names

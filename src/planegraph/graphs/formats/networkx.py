@@ -30,19 +30,14 @@ def from_networkx(G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Gra
     >>> from_networkx(G, node_attrs="element")
     Graph(4 nodes, 4 edges, node_labels=int64 x 1)
     """
-    if not all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph")):
+    if not is_networkx(G):
         raise InvalidGraphError(f"expected a networkx graph; found {type(G).__name__}")
-    nodes = list(G.nodes)
-    number = {v: i for i, v in enumerate(nodes)}
-    n = len(nodes)
+    n, edges, nodes = _parts(G)
     pairs = [(u, v) for u, v, *_ in G.edges]
-    ends = chain.from_iterable(pairs)
-    edges = np.fromiter(map(number.__getitem__, ends), np.int64, 2 * len(pairs)).reshape(-1, 2)
     node_labels = _columns([G.nodes[v] for v in nodes], node_attrs, lambda i: f"node {nodes[i]!r}")
     attributes = [data for *_, data in G.edges(data=True)]
     edge_labels = _columns(attributes, edge_attrs, lambda i: f"edge {pairs[i]!r}")
-    # a PlanarEmbedding has both directions, but says that it is not directed
-    if not G.is_directed() and not hasattr(G, "neighbors_cw_order"):
+    if not _has_directions(G):
         return Graph(n, edges, node_labels, edge_labels, names=nodes)
     for u, v in pairs:
         if u == v:
@@ -59,6 +54,28 @@ def from_networkx(G: Any, node_attrs: Any = None, edge_attrs: Any = None) -> Gra
     labels = None if edge_labels is None else by_edge(edge_labels, d)
     by_dart = labels is not None and labels.ndim == 3
     return Graph(n, edges[d.first], node_labels, None if by_dart else labels, labels if by_dart else None, names=nodes)
+
+
+def is_networkx(G: Any) -> bool:
+    """Whether it looks like a graph of networkx."""
+    return all(hasattr(G, name) for name in ("nodes", "edges", "is_directed", "is_multigraph"))
+
+
+def undirected_edges(G: Any) -> tuple[int, np.ndarray, list] | None:
+    """The number of nodes, the edges as numbers, and the nodes; None if the graph has two directions."""
+    return None if _has_directions(G) else _parts(G)
+
+
+def _has_directions(G: Any) -> bool:
+    """A PlanarEmbedding has both directions, but says that it is not directed."""
+    return G.is_directed() or hasattr(G, "neighbors_cw_order")
+
+
+def _parts(G: Any) -> tuple[int, np.ndarray, list]:
+    nodes = list(G.nodes)
+    number = {v: i for i, v in enumerate(nodes)}
+    ends = list(chain.from_iterable(edge[:2] for edge in G.edges))
+    return len(nodes), np.fromiter(map(number.__getitem__, ends), np.int64, len(ends)).reshape(-1, 2), nodes
 
 
 def to_networkx(graph: Graph) -> Any:

@@ -1,0 +1,91 @@
+"""One graph that may have loops and parallel edges: what SPQR trees are natural for. Everything else is for a simple :class:`Graph`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..errors import InvalidGraphError
+from .graph import Graph, as_count, as_edges, as_names, check_size, counted
+
+
+class MultiGraph:
+    """An undirected graph with loops and parallel edges, without labels. Immutable.
+
+    :func:`planegraph.decompose` takes it; other functions want a simple graph, such as :meth:`simple` makes.
+
+    Args:
+        num_nodes: the nodes are 0..num_nodes - 1.
+        edges: shape (m, 2), the ends of each edge.
+        names: what the caller calls the nodes, as in :class:`Graph`.
+
+    >>> import planegraph as pg
+    >>> g = pg.MultiGraph(2, [(0, 1), (1, 0), (1, 1)])
+    >>> g
+    MultiGraph(2 nodes, 3 edges)
+    >>> g.simple().edges.tolist()
+    [[0, 1]]
+    """
+
+    __slots__ = ("edges", "names", "num_nodes")
+    num_nodes: int
+    edges: np.ndarray
+    """Shape (m, 2), int64, read-only; row e is edge e as it was given."""
+    names: np.ndarray | None
+    """What the caller calls the nodes, read-only; None if they are simply 0..n-1."""
+
+    def __init__(self, num_nodes: int, edges: Any, names: Any = None) -> None:
+        n, pairs = as_count(num_nodes), as_edges(edges)
+        check_size(len(pairs), "edges")
+        wrong = np.flatnonzero(((pairs < 0) | (pairs >= n)).any(axis=1))
+        if len(wrong):
+            u, v = pairs[wrong[0]].tolist()
+            raise InvalidGraphError(
+                f"edge {wrong[0]} = ({u}, {v}) names a node that does not exist; there are {counted(n, 'node')}"
+            )
+        pairs.flags.writeable = False
+        for name, value in (("num_nodes", n), ("edges", pairs), ("names", as_names(names, n))):
+            object.__setattr__(self, name, value)
+        if self.names is not None:
+            self.names.flags.writeable = False
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a MultiGraph cannot be changed; make a new one with another {name}")
+
+    def __reduce__(self) -> tuple:
+        return MultiGraph, (self.num_nodes, self.edges, self.names)
+
+    def __repr__(self) -> str:
+        return f"MultiGraph({counted(self.num_nodes, 'node')}, {counted(self.num_edges, 'edge')})"
+
+    @property
+    def num_edges(self) -> int:
+        """The number of edges, each parallel one and each loop counted."""
+        return len(self.edges)
+
+    def named(self, nodes: np.ndarray) -> np.ndarray:
+        """The names of these nodes, in an array of the same shape; the nodes themselves if they have no names."""
+        return nodes if self.names is None else self.names[nodes]
+
+    def simple(self) -> Graph:
+        """The graph without loops, and with one edge for those that are parallel: the first of them."""
+        return Graph(self.num_nodes, self.edges[_first_of_each(self.edges)], names=self.names)
+
+
+def is_simple(edges: np.ndarray) -> bool:
+    """Whether no edge is a loop, and no two are parallel.
+
+    >>> is_simple(np.array([(0, 1), (1, 2)])), is_simple(np.array([(0, 1), (1, 0)]))
+    (True, False)
+    """
+    return len(_first_of_each(edges)) == len(edges)
+
+
+def _first_of_each(edges: np.ndarray) -> np.ndarray:
+    """The edges that are no loops and have none parallel to them before, ascending."""
+    if not len(edges):
+        return np.empty(0, np.int64)
+    low, high = edges.min(axis=1), edges.max(axis=1)
+    first = np.unique(low * (int(high.max()) + 1) + high, return_index=True)[1]
+    return np.sort(first[low[first] != high[first]])
