@@ -26,6 +26,7 @@ LAYERS = (
     "planarity",
     "decomposition",
     "canonical",
+    "networkx_backend",
     "data",
     "transforms",
     "nn",
