@@ -7,6 +7,8 @@ import json
 import pickle
 import random
 import re
+import runpy
+from pathlib import Path
 
 import exhaustive
 import graphs
@@ -196,6 +198,22 @@ def test_pandas():
     assert len(frames["walk"]) == len(street().arrays["walk_node"])
 
 
+@pytest.mark.parametrize("overpasses", [0, 5])
+def test_the_example_of_a_road_map(tmp_path, monkeypatch, capsys, overpasses):
+    example = runpy.run_path(str(Path(__file__).parents[1] / "examples/road_map.py"))
+    map = example["make_map"](2500, overpasses)
+    bridges = {frozenset(e) for e in nx.bridges(nx.Graph(map["streets"].tolist()))}
+    monkeypatch.setattr(
+        "sys.argv", ["", "--crossings", "2500", "--overpasses", str(overpasses), "--out", str(tmp_path / "out.npz")]
+    )
+    assert example["main"]() == 0
+    assert f"{len(bridges)} bridges; load " in capsys.readouterr().out
+    with np.load(tmp_path / "out.npz") as table:
+        assert {frozenset(e) for e in np.stack([table["u"], table["v"]], axis=1).tolist()} == bridges
+        assert np.array_equal(table["from"], map["xy"][table["u"]])
+        assert np.array_equal(map["streets"][table["street"]], np.stack([table["u"], table["v"]], axis=1))
+
+
 # ---- sequences -------------------------------------------------------------------------------------------------------------------
 
 
@@ -267,9 +285,7 @@ def subdivided(g: pg.MultiGraph) -> nx.Graph:
 @given(multigraphs())
 def test_multigraphs(g):
     d, graph = pg.decompose(g), subdivided(g)
-    bridges = {
-        e for e in range(g.num_edges) if (("u", e), ("v", e)) in set(nx.bridges(graph)) | {(v, u) for u, v in nx.bridges(graph)}
-    }
+    bridges = {u[1] for edge in nx.bridges(graph) for u in edge if isinstance(u, tuple)}
     assert set(d.bridges.tolist()) == bridges, g.edges.tolist()
     blocks = set()
     for block in nx.biconnected_component_edges(graph):
