@@ -1,13 +1,14 @@
-"""The speed table of the toolkit: embeddings, faces, duals and drawings, beside what other packages take for the same work.
+"""The speed table of the toolkit: embeddings, drawings and connectivity, beside what other packages take for the same work.
 
     python benchmarks/toolkit.py                 all rows (about five minutes)
     python benchmarks/toolkit.py --quick         10^5 nodes at most, and networkx up to 10^4
     python benchmarks/toolkit.py --only faces    rows whose name contains the text
     python benchmarks/toolkit.py --json out.json also write the numbers
 
-One core, CPU time of the calling thread, medians. Graphs are Delaunay triangulations of random points, their nodes and edges
-shuffled; they are converted to what each package reads before the clock starts. To add work: write a method that yields a Row for
-each size, and name it in ``rows``. Exits with 1 if a row misses what it must reach.
+One core, CPU time of the calling thread, medians. Graphs are Delaunay triangulations of random points, for connectivity grids of
+streets of which 15 % are missing; their nodes and edges are shuffled. They are converted to what each package reads before the clock
+starts. To add work: write a method that yields a Row for each size, and name it in ``rows``. Exits with 1 if a row misses what it must
+reach.
 """
 
 from __future__ import annotations
@@ -45,6 +46,8 @@ class Toolkit(Table):
         yield from self.drawings()
         yield from self.positions()
         yield from self.tutte()
+        yield from self.connectivity()
+        yield from self.exports()
 
     def embeddings(self) -> Iterator[Row]:
         for n, task in self.tasks("embedding"):
@@ -93,6 +96,41 @@ class Toolkit(Table):
                 g = graph(n)
                 yield Row(task, cpu_seconds(lambda g=g: pg.planar_layout(g, "tutte")))
 
+    def connectivity(self) -> Iterator[Row]:
+        for n, task in self.tasks("bridges, from edges"):
+            g = streets(n)
+            row = Row(task, cpu_seconds(lambda g=g: pg.decompose(g).bridges))
+            row.yardsticks = {
+                "networkx": self.networkx(n, lambda nx, G: list(nx.bridges(G)), make=streets),
+                "rustworkx": self.rustworkx(n, lambda rx, G: rx.bridges(G), make=streets),
+            }
+            row.best_elsewhere = "theirs are bridges alone, ours come with the SPQR trees"
+            yield row
+        for n, task in self.tasks("bridges, cut nodes, separation pairs, connectivity"):
+            d = pg.decompose(streets(n))
+            yield Row(task, cpu_seconds(lambda d=d: answers(fresh(d))), must={10**6: 1.0}.get(n))
+        for n, task in self.tasks("decomposition as text"):
+            d = pg.decompose(streets(n))
+            yield Row(task, cpu_seconds(lambda d=d: str(fresh(d))), must={10**6: 0.5}.get(n))
+        for n, task in self.tasks("check(), in decompositions"):
+            g = streets(n)
+            d = pg.decompose(g)
+            times = cpu_seconds(d.check, REPEATS) / cpu_seconds(lambda g=g: pg.decompose(g), REPEATS)
+            yield Row(task, times, must=20 if n >= 10**5 else None, unit="x")
+
+    def exports(self) -> Iterator[Row]:
+        works = {
+            "block-cut tree for networkx": pg.Decomposition.block_cut_tree,
+            "SPQR trees for networkx": pg.Decomposition.spqr_tree,
+            "SPQR trees as DOT": pg.Decomposition.to_dot,
+            "tables as data frames": pg.Decomposition.to_pandas,
+        }
+        for name, work in works.items():
+            for n, task in self.tasks(name):
+                if self.has("pandas" if "frames" in name else "networkx", task):
+                    d = pg.decompose(streets(n))
+                    yield Row(task, cpu_seconds(lambda d=d, work=work: work(fresh(d)), REPEATS, 6))
+
     # ---- what all of them need
 
     def tasks(self, name: str, largest: int = 10**6) -> Iterator[tuple[int, str]]:
@@ -102,23 +140,27 @@ class Toolkit(Table):
             if n <= largest and self.wanted(task):
                 yield n, task
 
-    def networkx(self, n: int, run: Callable, prepare: Callable = lambda nx, G: G) -> float | None:
+    def networkx(
+        self, n: int, run: Callable, prepare: Callable = lambda nx, G: G, make: Callable[[int], pg.Graph] | None = None
+    ) -> float | None:
         import networkx as nx
 
         if n > self.largest["networkx"]:
             return None
-        ready = prepare(nx, nx.Graph(graph(n).edges.tolist()))
+        ready = prepare(nx, nx.Graph((make or graph)(n).edges.tolist()))
         return cpu_seconds(lambda: run(nx, ready), REPEATS, 6)
 
-    def rustworkx(self, n: int) -> float | None:
+    def rustworkx(
+        self, n: int, run: Callable = lambda rx, G: rx.is_planar(G), make: Callable[[int], pg.Graph] | None = None
+    ) -> float | None:
         import rustworkx as rx
 
         if n > self.largest["rustworkx"]:
             return None
         ready = rx.PyGraph(multigraph=False)
         ready.add_nodes_from(range(n))
-        ready.add_edges_from_no_data([tuple(e) for e in graph(n).edges.tolist()])
-        return cpu_seconds(lambda: rx.is_planar(ready), REPEATS, 6)
+        ready.add_edges_from_no_data([tuple(e) for e in (make or graph)(n).edges.tolist()])
+        return cpu_seconds(lambda: run(rx, ready), REPEATS, 6)
 
     def planarity(self, n: int, method: str) -> float | None:
         import planarity
@@ -133,6 +175,20 @@ class Toolkit(Table):
 @cache
 def graph(n: int) -> pg.Graph:
     return workloads.family("Delaunay", n)
+
+
+@cache
+def streets(n: int) -> pg.Graph:
+    return workloads.streets(n)
+
+
+def fresh(d: pg.Decomposition) -> pg.Decomposition:
+    """The same, that has not been asked for anything yet."""
+    return pg.Decomposition(d.graph, d.arrays)
+
+
+def answers(d: pg.Decomposition) -> tuple[np.ndarray, np.ndarray, int, int]:
+    return d.bridges, d.cut_nodes.node, len(d.separation_pairs), d.node_connectivity
 
 
 def networkx_dual(nx: Any, embedding: Any) -> tuple[list[list[int]], np.ndarray]:

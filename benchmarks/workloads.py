@@ -84,6 +84,13 @@ def random_planar(n: int, seed: int = 0) -> pg.Graph:
     return pg.Graph(n, g.edges[keep])
 
 
+def streets(n: int, seed: int = 0) -> pg.Graph:
+    """A grid of streets of which 15 % are missing, nodes and edges in random order: many bridges, and one large block."""
+    g = families.grid(round(n**0.5), n // round(n**0.5))
+    keep = np.random.default_rng(seed).random(g.num_edges) < 0.85
+    return families.shuffled(pg.Graph(g.num_nodes, g.edges[keep]), seed)
+
+
 FAMILIES: dict[str, Callable[[int], pg.Graph]] = {
     "Delaunay": delaunay,
     "random planar": random_planar,
