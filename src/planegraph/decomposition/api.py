@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -74,7 +75,8 @@ def decompose(graph: Any, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
     """
     graph = as_any_graph(graph)
     if isinstance(graph, MultiGraph):
-        arrays = run_multigraph(graph, _as_set(on_nonplanar))
+        with with_names(graph):
+            arrays = run_multigraph(graph, _as_set(on_nonplanar))
     else:
         arrays = run_graph(graph, on_nonplanar, walks=True, codes=False)
     return Decomposition(graph, {name: arrays[name] for names in TABLES.values() for name in names})
@@ -98,8 +100,15 @@ def decompose_batch(
 
 def run_graph(graph: Graph, on_nonplanar: OnNonplanar = "raise", *, walks: bool, codes: bool) -> dict[str, np.ndarray]:
     """The core's arrays for one graph; the witness of a graph that is not planar has the names of its nodes."""
-    try:
+    with with_names(graph):
         return run_batch(GraphBatch.from_graphs([graph]), 1, on_nonplanar, walks=walks, codes=codes)
+
+
+@contextmanager
+def with_names(graph: Graph | MultiGraph) -> Iterator[None]:
+    """What the body says is not planar is this graph, so the witness gets the names of its nodes."""
+    try:
+        yield
     except NotPlanarError as error:
         error.witness = graph.named(error.witness)
         raise
@@ -109,12 +118,18 @@ def run_batch(
     batch: GraphBatch, threads: int | None, on_nonplanar: OnNonplanar = "raise", *, walks: bool, codes: bool
 ) -> dict[str, np.ndarray]:
     """The core's arrays for a batch; what :func:`decompose_batch` and the functions of canon.py stand on."""
+    arguments = core_arguments(batch)
+    as_set, count = _as_set(on_nonplanar), number_of_threads(threads)
+    return _core.run(*arguments, nonplanar_as_set=as_set, walks=walks, codes=codes, threads=count)
+
+
+def core_arguments(batch: GraphBatch) -> tuple:
+    """A batch with its labels as the core takes it."""
     _expect(batch, GraphBatch)
-    as_set = _as_set(on_nonplanar)
     edge_labels = batch.dart_labels
     if batch.edge_labels is not None:
         edge_labels = batch.edge_labels[:, None]
-    return _core.run(
+    return (
         batch.node_ptr,
         batch.edge_ptr,
         batch.edges,
@@ -122,10 +137,6 @@ def run_batch(
         is_float(batch.node_labels),
         None if edge_labels is None else to_keys(edge_labels),
         is_float(edge_labels),
-        nonplanar_as_set=as_set,
-        walks=walks,
-        codes=codes,
-        threads=_threads(threads),
     )
 
 
@@ -135,7 +146,8 @@ def _as_set(on_nonplanar: str) -> bool:
     return on_nonplanar == "set"
 
 
-def _threads(threads: int | None) -> int:
+def number_of_threads(threads: int | None) -> int:
+    """The number of threads that is meant; None stands for all cores that this process may use."""
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1

@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 
 from .. import _core
-from ..errors import NotPlanarError
 from ..graphs.multigraph import MultiGraph
 
 
@@ -22,18 +21,14 @@ def run_multigraph(graph: MultiGraph, as_set: bool) -> dict[str, np.ndarray]:
         edges = edges.copy()
         edges[loops, 1] = leaf
     is_leaf = (np.arange(n + len(loops)) >= n).astype(np.int64)[:, None]  # a label, as loops are no edges to leaves
-    try:
-        arrays = _core.run(
-            np.array([0, n + len(loops)]),
-            np.array([0, len(edges)]),
-            edges,
-            is_leaf if len(loops) else None,
-            nonplanar_as_set=as_set,
-            multigraph=True,
-        )
-    except NotPlanarError as error:
-        error.witness = graph.named(error.witness)
-        raise
+    arrays = _core.run(
+        np.array([0, n + len(loops)]),
+        np.array([0, len(edges)]),
+        edges,
+        is_leaf if len(loops) else None,
+        nonplanar_as_set=as_set,
+        multigraph=True,
+    )
     return _without_leaves(arrays, n, loops, edges[loops, 0]) if len(loops) else arrays
 
 
