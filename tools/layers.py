@@ -26,6 +26,7 @@ LAYERS = (
     "planarity",
     "decomposition",
     "canonical",
+    "drawing",
     "data",
     "transforms",
     "nn",

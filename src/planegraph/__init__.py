@@ -13,6 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from .canonical.form import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
 from .decomposition.api import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
 from .decomposition.objects import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
+from .drawing.drawing import Drawing, draw
 from .errors import (
     FormatError,
     InvalidEmbeddingError,
@@ -41,6 +42,7 @@ __all__ = [
     "CanonicalForm",
     "CutNode",
     "Decomposition",
+    "Drawing",
     "Embedding",
     "FormatError",
     "Graph",
@@ -60,6 +62,7 @@ __all__ = [
     "canonical_order",
     "decompose",
     "decompose_batch",
+    "draw",
     "embedding",
     "families",
     "is_isomorphic",

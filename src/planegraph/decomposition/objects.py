@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -173,6 +173,12 @@ class Decomposition:
         from .check import check_decomposition
 
         check_decomposition(self)
+
+    def show(self, **options: Any) -> Any:
+        """A drawing of the graph and its trees, which a notebook shows; options are those of :func:`planegraph.draw`."""
+        import planegraph  # drawing is a later layer
+
+        return planegraph.draw(self, **options)
 
     def __repr__(self) -> str:
         c = self.counts
