@@ -9,7 +9,8 @@ from typing import Any
 
 from .markup import element, text
 from .scene import Scene, as_data
-from .views import STYLE, View, block_cut_view, facts, graph_view, legend, spqr_view
+from .style import STYLE
+from .views import View, block_cut_view, facts, graph_view, legend, spqr_view
 
 _FOLDER = Path(__file__).parent / "page"
 
@@ -51,4 +52,4 @@ def as_json(value: Any) -> str:
 
 
 def _view(view: View, label: str) -> str:
-    return view.svg(class_="planegraph", role="group", aria_label=label)
+    return view.svg(class_="planegraph", role="group", aria_label=label, tabindex=-1)

@@ -30,7 +30,7 @@ def graph_points(graph: Graph, component: np.ndarray) -> np.ndarray:
     np.maximum.at(high, component, points)
     order = np.argsort(-np.bincount(component), kind="stable")
     extent = high - low
-    gap = float(extent.max()) / np.sqrt(max(np.bincount(component)))  # about the distance of two nodes
+    gap = float(extent.max() / np.sqrt(np.bincount(component).max())) or 1.0  # about the distance of two nodes
     at = np.empty_like(low)
     at[order] = columns(extent[order].tolist(), 1.3, gap)[0]
     return points - low[component] + at[component]
@@ -102,15 +102,16 @@ def columns(sizes: Sequence[Sequence[float]], aspect: float, gap: float = 0.0) -
     """
     area = sum((w + gap) * (h + gap) for w, h in sizes)
     room = max([float(np.sqrt(aspect * area)), *(w for w, _ in sizes)])
-    corners, width, height = [], 0.0, 0.0  # of all
+    corners: list[tuple[float, float]] = []
+    width = height = 0.0  # of all
     x = y = across = high = 0.0  # of the column: where it begins, how far it reaches, how high its shelf is
     for w, h in sizes:
-        if high and y + h <= height + high and x + max(across, w) <= room * 1.0001:
+        if corners and y + h <= height + high and x + max(across, w) <= room * 1.0001:
             across = max(across, w)
-        elif high and x + across + gap + w <= room * 1.0001:
+        elif corners and x + across + gap + w <= room * 1.0001:
             x, y, across = x + across + gap, height, w
         else:
-            height += high + gap if high else 0.0
+            height += high + gap if corners else 0.0
             x, y, across, high = 0.0, height, w, h
         corners.append((x, y))
         width, y = max(width, x + w), y + h + gap

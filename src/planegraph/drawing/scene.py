@@ -107,7 +107,7 @@ def make_scene(
         raise InvalidGraphError(f"labels must be a text for each of the {graph.num_nodes} nodes; found {len(labels)}")
     if points is not None:
         points = as_points(graph, points) * (1, -1)
-    title = repr(graph) if title is None else title
+    title = f"Graph with {counted(graph.num_nodes, 'node')}" if title is None else title
     notes: list[str] = []
     if block is not None or graph.num_nodes > LARGEST:
         nodes, edges, note = _part(d, block)

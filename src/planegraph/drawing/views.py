@@ -8,7 +8,6 @@ With ``titles`` parts say what they are, as a still picture needs; the page says
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -19,13 +18,9 @@ from ..planarity.find import embedding
 from .markup import dots, element, line, text
 from .places import UNIT, forest
 from .scene import Scene, Skeleton
+from .style import TINTS, still_style
 
-STYLE = (Path(__file__).parent / "page" / "views.css").read_text(encoding="utf-8")
-
-TINTS = 5
-"""Blocks have this many tints, in turn; the same in all views."""
-
-LABELLED = 6
+LABELLED = 8
 """Radius of nodes, in units of the picture, from which on there is room for labels."""
 
 _WIDTH = 1000.0
@@ -105,19 +100,19 @@ def _scaled(scene: Scene) -> tuple[np.ndarray, float]:
     extent = points.max(axis=0) - low
     edges = scene.graph.edges
 
-    def radius_for(scale: float) -> float:
-        ends = points[edges]
-        lengths = np.hypot(*(ends[:, 0] - ends[:, 1]).T) * scale
-        typical = float(np.quantile(lengths, 0.15)) if len(lengths) else 80.0
-        return float(np.clip(0.3 * typical if 0.3 * typical >= LABELLED else 0.2 * typical, 1.6, 26))
-
-    tallest = 0.9 * _WIDTH
-    room = _WIDTH - 70
-    scale = min(room / max(extent[0], 1e-9), (tallest - 70) / max(extent[1], 1e-9)) if extent.max() > 0 else 1.0
-    if len(edges):  # small graphs are not blown up
-        ends = points[edges]
-        scale = min(scale, 190 / max(float(np.median(np.hypot(*(ends[:, 0] - ends[:, 1]).T))), 1e-9))
-    radius = radius_for(scale)
+    ends = points[edges]
+    lengths = np.hypot(*(ends[:, 0] - ends[:, 1]).T)
+    room = (_WIDTH - 70) / max(extent[0], 1e-9), (0.9 * _WIDTH - 70) / max(extent[1], 1e-9)
+    scale = min(room) if extent.max() > 0 else 1.0
+    if len(edges):
+        scale = min(scale, 190 / max(float(np.median(lengths)), 1e-9))  # small graphs are not blown up
+    typical = float(np.quantile(lengths, 0.15)) * scale if len(edges) else 80.0
+    radius = 0.3 * typical if 0.3 * typical >= LABELLED else 0.2 * typical
+    if 1 < len(points) <= 400:  # of few nodes, none shall hide another
+        apart = np.hypot(*(points[:, None] - points[None]).transpose(2, 0, 1))
+        np.fill_diagonal(apart, np.inf)
+        radius = min(radius, 0.45 * float(apart.min()) * scale)
+    radius = float(np.clip(radius, 1.6, 26))
     return (points - low) * scale + 3 * radius + 6, radius
 
 
@@ -181,7 +176,7 @@ def block_cut_view(scene: Scene, titles: bool = False) -> View:
         rings = element("circle", cx=x, cy=y, r=12.0) + element("circle", cx=x, cy=y, r=9.0)
         name = scene.labels[v]
         parts.append(element("g", *words, rings, _centred(name, x, y, min(10, 26 / max(len(name), 1))), id=f"c{c}", class_="cut"))
-    return _framed(parts, width, height, (300, 100), "block-cut")
+    return _framed(parts, width, height, (290, 100), "block-cut")
 
 
 def _centred(words: str, x: float, y: float, size: float) -> str:
@@ -217,7 +212,7 @@ def spqr_view(scene: Scene, titles: bool = False) -> View:
     ]
     branches = [element("path", d="".join(lines), class_="branches")] if lines else []
     return _framed(
-        [element("defs", *shared), *grounds, *branches, *tiles] if tiles else [], width, height, (460, 320), "spqr-trees"
+        [element("defs", *shared), *grounds, *branches, *tiles] if tiles else [], width, height, (340, 235), "spqr-trees"
     )
 
 
@@ -284,7 +279,7 @@ def picture(scene: Scene) -> str:
     d = scene.decomposition
     body = [
         element("title", text(scene.title)),
-        element("style", STYLE),
+        element("style", still_style()),
         element("rect", width=width, height=height, class_="paper"),
         element("text", text(scene.title), x=24, y=36, class_="head", font_size=21),
         element(
@@ -322,11 +317,11 @@ def legend() -> list[tuple[float, str]]:
     made = []
     for kind, words in (("S", "cycle"), ("P", "bond"), ("Q", "single edge"), ("R", "rigid")):
         badge = element("g", _badge(kind), class_="badge", transform="translate(11 0)")
-        made.append((element("g", badge, _soft(words, 26), class_=kind), 26 + 7 * len(words)))
+        made.append((element("g", badge, _soft(words, 26), class_=kind), 28 + 8 * len(words)))
     dashed = element("path", d="M0 0h26", class_="virtual", stroke_width=2, stroke_dasharray="4 4")
-    made.append((dashed + _soft("virtual edge", 33), 33 + 7 * 12))
+    made.append((dashed + _soft("virtual edge", 33), 35 + 8 * 12))
     rings = element("circle", cx=10, r=9) + element("circle", cx=10, r=6)
-    made.append((element("g", rings, class_="cut") + _soft("cut node", 26), 26 + 7 * 8))
+    made.append((element("g", rings, class_="cut") + _soft("cut node", 26), 28 + 8 * 8))
     return [(float(width), body) for body, width in made]
 
 

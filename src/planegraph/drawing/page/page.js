@@ -141,7 +141,7 @@ const PARTS = {"graph-view": ".nodes [id], .edges [id]", "blocks-view": ".block,
 
 document.querySelectorAll(".view").forEach((view) => {
   const svg = view.querySelector("svg.planegraph"), bar = view.querySelector(".bar"), name = view.querySelector("h2").textContent;
-  const home = svg.viewBox.baseVal, full = [home.x, home.y, home.width, home.height];
+  const full = svg.getAttribute("viewBox").split(" ").map(Number);
   let box = [...full], drag = null, stop = null;
   const set = (next) => {
     box = next;
