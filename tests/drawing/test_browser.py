@@ -5,13 +5,12 @@ Needs Playwright, and a Chromium of the system or of Playwright.
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 
@@ -19,7 +18,6 @@ import planegraph as pg
 from drawing.read import MIXED
 from drawing.test_page import HOSTILE
 from planegraph.drawing.drawing import Drawing
-from planegraph.drawing.scene import Symmetries, make_scene
 
 playwright = pytest.importorskip("playwright.sync_api")
 
@@ -158,6 +156,7 @@ def test_the_slider_steps_along_the_walk(show):
             assert page.inner_text("#dart").startswith(f"Node {c.walk[i]} → node {target}, ")
             assert ("real" in page.inner_text("#dart")) == (c.walk_edges[i] is not None)
             assert lit(page) == around(d, f"s{c.index}")
+            assert page.locator(".overlay .arrow").count() == 1
     page.select_option("#component", "0")
     page.click("#forth")
     assert page.input_value("#step") == "2"
@@ -290,50 +289,47 @@ def test_small_graphs(show, g):
     assert page.locator("#walk-panel").is_visible() == (g.num_edges > 0)
 
 
-def wheel_with_symmetries(n: int) -> tuple[pg.Graph, Symmetries]:
-    """A wheel and its symmetries, as networkx finds them; the generator turns it by one spoke."""
-    g = pg.families.wheel(n)
-    whole = nx.Graph(g.edges.tolist())
-    found = list(nx.isomorphism.GraphMatcher(whole, whole).isomorphisms_iter())
-    hub = max(whole, key=whole.degree)
-    rim = [v for v in whole if v != hub]
-    turn = next(s for s in found if all(whole.has_edge(v, s[v]) for v in rim))
-    nodes = np.array([min(s[v] for s in found) for v in range(g.num_nodes)])
-    edges = [min(sorted((s[u], s[v])) for s in found) for u, v in g.edges.tolist()]
-    orbits = np.unique(edges, axis=0, return_inverse=True)[1].ravel()
-    return g, Symmetries(str(len(found)), nodes, orbits, [(np.array(rim), np.array([turn[v] for v in rim]))])
-
-
 def test_symmetries(show):
-    g, symmetries = wheel_with_symmetries(5)
-    scene = replace(make_scene(pg.decompose(g)), symmetries=symmetries)
-    page = show(Drawing(scene), reduced_motion="reduce")
+    g = pg.families.wheel(5)
+    page = show(pg.draw(g), reduced_motion="reduce")
     assert page.inner_text("#order") == "10 symmetries, 2 orbits of nodes, 2 orbits of edges"
     before = scene_points(page)
     paths = page.eval_on_selector_all(".edges path", "all => all.map(path => path.getAttribute('d'))")
-    moved, to = (x.tolist() for x in symmetries.generators[0])
-    assert page.inner_text("#cycles").startswith("Moves 5 nodes, keeps 1: (")
-    assert not page.is_visible("#rest") or page.is_disabled("#rest")
-    for turns in range(1, 6):
+    generators = page.locator("#generator option").count()
+    assert generators == len(pg.automorphisms(g).generators)
+    image = np.arange(6)
+    for k in [*range(generators)] * 2:
+        page.select_option("#generator", str(k))
+        assert page.inner_text("#cycles").startswith("Moves ")
         page.click("#play")
         page.wait_for_selector("#play:not([disabled])")
-        image = list(range(6))
-        for _ in range(turns):
-            image = [dict(zip(moved, to, strict=True)).get(v, v) for v in image]
-        assert np.array_equal(scene_points(page), before[image])
-    page.click("#play")
-    page.wait_for_selector("#play:not([disabled])")
+        after = scene_points(page)
+        (step,) = np.nonzero((after[:, None] == before[None]).all(axis=2))[1].reshape(1, -1)
+        assert sorted(step) == list(range(6))  # nodes stand where others stood
+        assert {frozenset(e) for e in step[g.edges].tolist()} == {frozenset(e) for e in g.edges.tolist()}
+        assert not np.array_equal(step, image)  # it moved
+        image = step
+        paths_now = page.eval_on_selector_all(".edges path", "all => all.map(path => path.getAttribute('d'))")
+        drawn = [sorted(map(tuple, np.reshape([*map(float, re.findall(r"[\d.]+", path))], (2, 2)).tolist())) for path in paths_now]
+        assert drawn == [sorted(map(tuple, ends)) for ends in np.round(after, 1)[g.edges].tolist()]
     page.click("#rest")
     page.wait_for_selector("#play:not([disabled])")
     assert np.array_equal(scene_points(page), before)
     assert page.eval_on_selector_all(".edges path", "all => all.map(path => path.getAttribute('d'))") == paths
     page.click("#orbits")
     fills = page.eval_on_selector_all(".nodes circle", "all => all.map(c => getComputedStyle(c).fill)")
-    orbits = symmetries.node_orbits.tolist()
+    orbits = pg.automorphisms(g).node_orbits.tolist()
     assert len(set(zip(fills, orbits, strict=True))) == len(set(fills)) == len(set(orbits)) == 2
     assert page.eval_on_selector_all(".graph .labels text", "all => all.map(t => t.textContent)") == [*map(str, orbits)]
     page.click("#orbits")
     assert len(set(page.eval_on_selector_all(".nodes circle", "all => all.map(c => getComputedStyle(c).fill)"))) == 1
+
+
+def test_a_graph_without_symmetries(show):
+    g = pg.Graph(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (2, 6)])
+    page = show(pg.draw(g))
+    assert page.inner_text("#order").startswith("1 symmetry, 7 orbits of nodes")
+    assert page.is_disabled("#play")
 
 
 def test_in_a_notebook(show):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..canonical.automorphisms import automorphisms
 from ..canonical.form import digest
 from ..decomposition.api import decompose, run_graph
 from ..decomposition.objects import Decomposition, SpqrNode
@@ -19,6 +20,9 @@ from .places import bends, graph_points, skeleton_points
 
 LARGEST = 5000
 """Nodes that a drawing can have; of larger graphs one block is drawn."""
+
+GENERATORS = 12
+"""Of the symmetries, at most."""
 
 RENUMBERINGS, _BUDGET = 8, 24_000  # at most, and the numbers that they may take together
 
@@ -48,18 +52,20 @@ class Numbering:
 
 @dataclass(frozen=True)
 class Symmetries:
-    """Symmetries of the drawn graph.
+    """The automorphisms of the graph.
 
     Attributes:
-        order: the number of symmetries as text.
-        node_orbits, edge_orbits: of each node and edge the orbit, as numbers.
-        generators: sparse permutations: the nodes that move, and their images.
+        order: how many there are, as text.
+        node_orbits, edge_orbits: of each node and edge the orbit.
+        generators: some of the permutations that generate all: the nodes that move, and their images. Those that move most come first.
+        total: how many generators there are.
     """
 
     order: str
     node_orbits: np.ndarray
     edge_orbits: np.ndarray
     generators: list[tuple[np.ndarray, np.ndarray]]
+    total: int
 
 
 @dataclass(frozen=True)
@@ -83,8 +89,8 @@ class Scene:
     digest: str
     skeletons: list[Skeleton]
     numberings: list[Numbering]
-    symmetries: Symmetries | None = None
-    node_word: str = field(default="node")
+    symmetries: Symmetries
+    node_word: str
 
     @property
     def graph(self) -> Graph:
@@ -130,6 +136,7 @@ def make_scene(
         digest=digest(out["code"].tobytes()),
         skeletons=[_skeleton(c) for c in d.spqr_nodes],
         numberings=_numberings(d),
+        symmetries=_symmetries(d.graph),
         node_word=node_word,
     )
 
@@ -202,6 +209,15 @@ def _numberings(d: Decomposition) -> list[Numbering]:
     return found
 
 
+def _symmetries(graph: Graph) -> Symmetries:
+    found = automorphisms(graph)
+    many = found.generators
+    shown_first = np.argsort(-np.diff(many.ptr), kind="stable")[:GENERATORS]
+    moves = [(many.nodes[many.ptr[k] : many.ptr[k + 1]], many.images[many.ptr[k] : many.ptr[k + 1]]) for k in shown_first]
+    order = f"{found.order:,}" if found.log10_order < 15 else f"about 10^{found.log10_order:.1f}"
+    return Symmetries(order, found.node_orbits, found.edge_orbits, moves, len(many))
+
+
 def as_data(scene: Scene) -> dict[str, Any]:
     """What the script of the page reads."""
     d, symmetries = scene.decomposition, scene.symmetries
@@ -218,12 +234,12 @@ def as_data(scene: Scene) -> dict[str, Any]:
             {"new": k.new.tolist(), "digest": k.digest, "labelling": k.labelling.tolist(), "walk": k.walk.tolist()}
             for k in scene.numberings
         ],
-        "symmetries": symmetries
-        and {
+        "symmetries": {
             "order": symmetries.order,
             "nodes": symmetries.node_orbits.tolist(),
             "edges": symmetries.edge_orbits.tolist(),
-            "generators": [[moved.tolist(), to.tolist()] for moved, to in symmetries.generators],
+            "generators": [[moved.tolist(), images.tolist()] for moved, images in symmetries.generators],
+            "total": symmetries.total,
         },
     }
 

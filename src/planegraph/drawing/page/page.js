@@ -61,8 +61,7 @@ function describe(id) {
   if (kind === "c") return describe("v" + cuts[k]);
   if (kind === "v") {
     const what = nodeBlocks[k].length > 1 ? `cut node of ${counted(nodeBlocks[k].length, "block")}` : nodeBlocks[k].length ? `in block B${nodeBlocks[k][0]}` : "isolated";
-    const orbit = data.symmetries ? `, orbit ${data.symmetries.nodes[k]}` : "";
-    return `${capital(nameOf(k))}: ${what}, in ${counted(nodeSpqr[k].length, "skeleton")}, degree ${nodeEdges[k].length}, canonical index ${data.labelling[k]}${orbit}`;
+    return `${capital(nameOf(k))}: ${what}, in ${counted(nodeSpqr[k].length, "skeleton")}, degree ${nodeEdges[k].length}, canonical index ${data.labelling[k]}, orbit ${data.symmetries.nodes[k]}`;
   }
   if (kind === "e") return `Edge ${nameOf(ends[k][0])} – ${nameOf(ends[k][1])}: in block B${spqr[edgeSpqr[k]].block}, real edge of ${title(edgeSpqr[k])}`;
   if (kind === "b") return `Block B${k}: ${counted(blocks[k].length, "node")}, ${counted(blockEdges[k].length, "edge")}, ${counted(blockSpqr[k].length, "SPQR node")}`;
@@ -360,7 +359,7 @@ function step(showInGraph = false) {
   if (showInGraph) {
     light("s" + chosen);
     const [p, q] = [placeOf(c.nodes[u]), placeOf(c.nodes[v])];
-    overlay.append(...arrow(`M${p}L${q}`, Math.max(1.4, 0.3 * radius), 1.1 * radius, 1.2 * radius));
+    overlay.replaceChildren(...ghosts(chosen), ...arrow(`M${p}L${q}`, Math.max(1.4, 0.3 * radius), 1.1 * radius, 1.2 * radius));
     $("status").textContent = `${title(chosen)}, step ${i + 1}: ${$("dart").textContent}; κ ${u + 1}, position ${positionIn(c, i)}`;
   }
 }
@@ -420,7 +419,7 @@ function renumbered(next) {
     box.style.gridTemplateColumns = "repeat(auto-fit,minmax(13rem,1fr))";
     $("numbering").replaceChildren(box);
   }
-  if (chosen !== null) { relabelSkeleton(); step(); }
+  if (chosen !== null) { relabelSkeleton(); step(shown === "s" + chosen); }
 }
 $("renumber").addEventListener("click", () => renumbered(numbering === null ? 0 : (numbering + 1) % data.numberings.length));
 $("original").addEventListener("click", () => renumbered(null));
@@ -459,50 +458,57 @@ function moveParts() {
 }
 function glide(goal, then) {
   const from = at.map((_, v) => placeOf(v)), start = performance.now(), long = calm ? 1 : 1400;
+  const moved = goal.map((_, v) => v).filter((v) => from[v] !== at[goal[v]]);
+  const centre = [0, 1].map((k) => moved.reduce((sum, v) => sum + from[v][k], 0) / (moved.length || 1));
+  const polar = ([x, y]) => [Math.hypot(x - centre[0], y - centre[1]), Math.atan2(y - centre[1], x - centre[0])];
+  const between = (a, b, t) => {  // turning about the centre, so that a rotation looks like one
+    const [r, angle] = polar(a), [s, to] = polar(b);
+    let turn = (to - angle) % (2 * Math.PI);
+    if (turn > Math.PI + 0.01) turn -= 2 * Math.PI;
+    if (turn < -Math.PI + 0.01) turn += 2 * Math.PI;
+    const radius = r + (s - r) * t;
+    return [centre[0] + radius * Math.cos(angle + turn * t), centre[1] + radius * Math.sin(angle + turn * t)];
+  };
   $("play").disabled = $("rest").disabled = true;
   const frame = (now) => {
     const t = Math.min(1, Math.max(0, (now - start) / long)), ease = t * t * (3 - 2 * t);
-    shift = goal.map((to, v) => [from[v][0] + (at[to][0] - from[v][0]) * ease, from[v][1] + (at[to][1] - from[v][1]) * ease]);
+    shift = goal.map((to, v) => from[v] === at[to] ? at[to] : between(from[v], at[to], ease));
     if (t === 1) { shift = null; images = goal; }
     moveParts();
     if (t < 1) requestAnimationFrame(frame); else { $("play").disabled = false; then(); }
   };
   requestAnimationFrame(frame);
 }
-if (data.symmetries) {
-  const {order, nodes, generators} = data.symmetries, orbits = new Set(nodes).size;
-  $("symmetry-panel").hidden = false;
-  $("order").textContent = `${order} ${order === "1" ? "symmetry" : "symmetries"}, ${counted(orbits, `orbit`)} of ${data.word}s, ${counted(new Set(data.symmetries.edges).size, "orbit")} of edges`;
-  generators.forEach((_, g) => $("generator").append(make("option", {value: g}, `${g + 1} of ${generators.length}`)));
-  $("play").disabled = $("generator").disabled = generators.length === 0;
-  if (generators.length) showGenerator();
-  $("generator").addEventListener("change", showGenerator);
-  $("play").addEventListener("click", () => {
-    const [moved, to] = generators[+$("generator").value], next = new Map(moved.map((v, i) => [v, to[i]]));
-    glide(at.map((_, v) => { const w = images ? images[v] : v; return next.get(w) ?? w; }), () => { $("rest").disabled = false; });
-  });
-  $("rest").addEventListener("click", () => glide(at.map((_, v) => v), () => {
-    images = null;
-    ends.forEach((_, e) => $("e" + e).setAttribute("d", straight[e]));
-  }));
-  const straight = ends.map((_, e) => $("e" + e).getAttribute("d"));
-  const colour = (of) => {  // the largest orbits have colours, the others share grey; numbers say which is which
-    const size = new Map();
-    of.forEach((o) => size.set(o, (size.get(o) || 0) + 1));
-    const ranked = [...size.keys()].sort((a, b) => size.get(b) - size.get(a) || a - b);
-    return new Map(ranked.map((o, k) => [o, COLOURS[Math.min(k, COLOURS.length - 1)]]));
-  };
-  $("orbits").addEventListener("click", () => {
-    coloured = !coloured;
-    $("orbits").setAttribute("aria-pressed", coloured);
-    scene.classList.toggle("orbits", coloured);
-    const ofNodes = colour(nodes), ofEdges = colour(data.symmetries.edges);
-    nodes.forEach((o, v) => { $("v" + v).style.fill = coloured ? ofNodes.get(o) : ""; });
-    data.symmetries.edges.forEach((o, e) => { coloured ? $("e" + e).style.setProperty("--orbit", ofEdges.get(o)) : $("e" + e).style.removeProperty("--orbit"); });
-    writeLabels();
-  });
-}
-
+const {order, nodes, edges, generators, total} = data.symmetries, orbits = new Set(nodes).size;
+$("order").textContent = `${order} ${order === "1" ? "symmetry" : "symmetries"}, ${counted(orbits, `orbit`)} of ${data.word}s, ${counted(new Set(edges).size, "orbit")} of edges`;
+generators.forEach((_, g) => $("generator").append(make("option", {value: g}, `${g + 1} of ${total.toLocaleString("en")}`)));
+$("play").disabled = $("generator").disabled = generators.length === 0;
+if (generators.length) showGenerator(); else $("cycles").textContent = "The identity is the only one.";
+$("generator").addEventListener("change", showGenerator);
+$("play").addEventListener("click", () => {
+  const [moved, to] = generators[+$("generator").value], next = new Map(moved.map((v, i) => [v, to[i]]));
+  glide(at.map((_, v) => { const w = images ? images[v] : v; return next.get(w) ?? w; }), () => { $("rest").disabled = false; });
+});
+$("rest").addEventListener("click", () => glide(at.map((_, v) => v), () => {
+  images = null;
+  ends.forEach((_, e) => $("e" + e).setAttribute("d", straight[e]));
+}));
+const straight = ends.map((_, e) => $("e" + e).getAttribute("d"));
+const colour = (of) => {  // the largest orbits have colours, the others share grey; numbers say which is which
+  const size = new Map();
+  of.forEach((o) => size.set(o, (size.get(o) || 0) + 1));
+  const ranked = [...size.keys()].sort((a, b) => size.get(b) - size.get(a) || a - b);
+  return new Map(ranked.map((o, k) => [o, COLOURS[Math.min(k, COLOURS.length - 1)]]));
+};
+$("orbits").addEventListener("click", () => {
+  coloured = !coloured;
+  $("orbits").setAttribute("aria-pressed", coloured);
+  scene.classList.toggle("orbits", coloured);
+  const ofNodes = colour(nodes), ofEdges = colour(edges);
+  nodes.forEach((o, v) => { $("v" + v).style.fill = coloured ? ofNodes.get(o) : ""; });
+  edges.forEach((o, e) => { coloured ? $("e" + e).style.setProperty("--orbit", ofEdges.get(o)) : $("e" + e).style.removeProperty("--orbit"); });
+  writeLabels();
+});
 // ---- start ---------------------------------------------------------------------------------------------------------------------
 
 renumbered(null);
