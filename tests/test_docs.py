@@ -25,6 +25,7 @@ pytest.importorskip("torch_geometric")
 RUN = {
     "README.md",
     "docs/datasets.md",
+    "docs/draw.md",
     "docs/learning.md",
     "docs/pyg.md",
     "docs/toolkit.md",
@@ -87,6 +88,11 @@ def test_learning():
 
 def test_toolkit():
     run_all(blocks("docs/toolkit.md", "python"))
+
+
+def test_draw(tmp_path):
+    run_all(blocks("docs/draw.md", "python"))
+    assert (tmp_path / "wheel.html").is_file()
 
 
 def test_datasets(data_root, tmp_path, monkeypatch):

@@ -28,7 +28,7 @@ for command in commands:
     print(json.dumps([command, code, said.getvalue()]))
 """
 
-MOLECULES = [["canon", "a.smi"], ["decompose", "a.smi"], ["iso", "-f", "smiles", "CO", "OC"]]
+MOLECULES = [["canon", "a.smi"], ["decompose", "a.smi"], ["iso", "-f", "smiles", "CO", "OC"], ["draw", "CCO", "-o", "a.svg"]]
 LEARNING = [
     ["train", "a.csv"],
     ["train", "zinc12k"],

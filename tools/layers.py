@@ -26,6 +26,7 @@ LAYERS = (
     "planarity",
     "decomposition",
     "canonical",
+    "drawing",
     "networkx_backend",
     "data",
     "transforms",

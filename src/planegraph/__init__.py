@@ -14,6 +14,7 @@ from .canonical.automorphisms import AutomorphismBatch, Automorphisms, automorph
 from .canonical.form import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
 from .decomposition.api import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
 from .decomposition.objects import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
+from .drawing.drawing import Drawing, draw
 from .errors import (
     FormatError,
     InvalidEmbeddingError,
@@ -46,6 +47,7 @@ __all__ = [
     "CanonicalForm",
     "CutNode",
     "Decomposition",
+    "Drawing",
     "Embedding",
     "FormatError",
     "Graph",
@@ -68,6 +70,7 @@ __all__ = [
     "canonical_order",
     "decompose",
     "decompose_batch",
+    "draw",
     "embedding",
     "families",
     "is_isomorphic",

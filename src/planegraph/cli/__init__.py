@@ -23,7 +23,7 @@ from ..errors import PlanegraphError, PlanegraphWarning
 from ..io.text import printable
 from ..processes import first_process
 from ..runs.errors import DivergedError, Stopped
-from . import canon, datasets, decompose, filter, iso, predict, report, reproduce, train
+from . import canon, datasets, decompose, draw, filter, iso, predict, report, reproduce, train
 from .messages import StreamError, UsageError, complain, missing_package
 from .options import EXIT_CODES
 
@@ -169,7 +169,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"planegraph {__version__}")
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for command in (canon, decompose, iso, datasets, train, report):
+    for command in (canon, decompose, iso, draw, datasets, train, report):
         command.add_parser(commands)
     for several in (filter, reproduce, predict):
         several.add_parsers(commands)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 from ..errors import FormatError, NotPlanarError, PlanegraphError
 from ..graphs.formats.files import Entry, format_of, read_entries
@@ -51,3 +53,13 @@ def _chunks_of_stdin(format: str) -> Iterator[tuple[str, list[Entry]]]:
             yield format, entries
     except OSError as error:
         raise StreamError(f"cannot read standard input: {error.strerror or error}") from None
+
+
+def one_entry(argument: str, format: str | None) -> tuple[str, bytes]:
+    """The format and text of a graph that an argument gives: a file with one graph, - for standard input, or the graph as text."""
+    if argument != "-" and (not os.path.exists(argument) or Path(argument).is_dir()):
+        return format or "graph6", os.fsencode(argument)
+    entries = [(chosen, entry.text) for chosen, chunk in chunks([argument], format) for entry in chunk]
+    if len(entries) != 1:
+        raise UsageError(f"{argument} must hold one graph; found {len(entries)}")
+    return entries[0]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from pathlib import Path
 from typing import Any
 
 from ..canonical.form import isomorphism
 from ..errors import NotPlanarError, PlanegraphError
 from ..graphs.formats.files import parse
 from ..graphs.graph import Graph
-from .inputs import chunks
+from .inputs import one_entry
 from .messages import UsageError, repeat
 from .options import add_command, add_format, add_quiet
 
@@ -45,16 +43,6 @@ def run(args: argparse.Namespace) -> int:
 
 def _read(argument: str, format: str | None, stereo: bool) -> Graph:
     try:
-        if argument == "-" or (os.path.exists(argument) and not Path(argument).is_dir()):
-            return _read_file(argument, format, stereo)
-        return parse(format or "graph6", os.fsencode(argument), stereo)
+        return parse(*one_entry(argument, format), stereo)
     except PlanegraphError as error:
         raise UsageError(f"{argument}: {error}") from None
-
-
-def _read_file(name: str, format: str | None, stereo: bool) -> Graph:
-    entries = [(chosen, entry) for chosen, chunk in chunks([name], format) for entry in chunk]
-    if len(entries) != 1:
-        raise UsageError(f"{name} must hold one graph; found {len(entries)}")
-    [(chosen, entry)] = entries
-    return parse(chosen, entry.text, stereo)

@@ -396,6 +396,12 @@ class Decomposition:
 
         check_decomposition(self, progress)
 
+    def show(self, **options: Any) -> Any:
+        """A drawing of the graph and its trees, which a notebook shows; options are those of :func:`planegraph.draw`."""
+        import planegraph  # drawing is a later layer
+
+        return planegraph.draw(self, **options)
+
     def __repr__(self) -> str:
         c = self.counts
         types = ", ".join(f"{t} {c[t]}" for t in TYPES)
