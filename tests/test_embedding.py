@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import math
 import pickle
 import random
 from collections import Counter
 
-import crossings
 import exhaustive
 import graphs
 import maps
@@ -17,6 +15,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plane_checks import (
+    check_dual,
+    check_embedding,
+    check_outside,
+    check_planar_code,
+    check_positions,
+    check_rotations,
+    cyclic,
+)
 from strategies import planar_graphs, seeds
 
 import planegraph as pg
@@ -25,78 +32,13 @@ from planegraph.planarity.planar_code import from_planar_code
 SMALL = [g for n in range(1, 8) for g in exhaustive.connected_planar_graphs(n)]
 
 
-def walks(e: pg.Embedding) -> list[list[int]]:
-    """The darts of the faces, by definition: at the head of a dart, turn to the dart before its reverse."""
-    before = {int(t): d for d, t in enumerate(e.next)}
-    left, found = set(range(2 * e.num_edges)), []
-    while left:
-        walk = [min(left)]
-        while (d := before[walk[-1] ^ 1]) != walk[0]:
-            walk.append(d)
-        left -= set(walk)
-        found.append(walk)
-    return found
-
-
-def check(g: pg.Graph, e: pg.Embedding) -> None:
-    """Everything that is promised of an embedding of a graph."""
-    n, m = g.num_nodes, g.num_edges
-    assert e.num_nodes == n
-    assert np.array_equal(e.edges, g.edges)
-    assert sorted(e.next.tolist()) == list(range(2 * m))
-    e.check()
-    # rotations hold each neighbour once; networkx agrees that they are planar
-    theirs = nx.PlanarEmbedding()
-    theirs.add_nodes_from(range(n))
-    adjacency = nx.Graph(g.edges.tolist())
-    for v in range(n):
-        around = e.rotation(v).tolist() if e.names is None else [e._numbers[u] for u in e.rotation(e.names.tolist()[v])]
-        assert sorted(around) == sorted(adjacency.adj.get(v, ()))
-        for u, w in zip(around, [*around[1:], *around[:1]], strict=True):
-            d = e.next[e.dart(*e.named(np.array([v, u])))]
-            assert (e.source[d], e.source[d ^ 1]) == (v, w)
-        theirs.set_data({v: around[::-1]})
-    theirs.check_structure()
-    # faces are the walks with the face on the left: networkx's, which are on the right of the reverse darts, the other way round
-    assert [e.face_darts[a:b].tolist() for a, b in itertools.pairwise(e.face_ptr.tolist())] == walks(e)
-    for f, walk in enumerate(walks(e)):
-        assert (e.face_of[walk] == f).all()
-        nodes = [int(e.source[d]) for d in walk]
-        assert e.face_nodes[e.face_ptr[f] : e.face_ptr[f + 1]].tolist() == nodes
-        right = theirs.traverse_face(*(int(e.source[walk[0] ^ k]) for k in (1, 0)))
-        assert [right[0], *right[:0:-1]] == [*nodes[1:], nodes[0]]
-    components = [c for c in nx.connected_components(adjacency) if len(c) > 1]
-    assert len(adjacency) - m + e.num_faces == 2 * len(components)  # adjacency lacks isolated nodes
-    assert len(e.outer_faces) == len(components)
-    for face, component in zip(e.outer_faces, sorted(components, key=min), strict=True):
-        assert set(e.source[e.face_darts[e.face_ptr[face] : e.face_ptr[face + 1]]].tolist()) <= component
-
-
-def check_dual(e: pg.Embedding) -> None:
-    d = e.dual()
-    d.check()
-    assert d.num_nodes == e.num_faces
-    assert d.edges.tolist() == [[e.face_of[2 * k], e.face_of[2 * k + 1]] for k in range(e.num_edges)]
-    for f, walk in enumerate(walks(e)):  # its darts keep their numbers, and go around a face as we do
-        assert all(d.source[x] == f and d.next[x] == y for x, y in zip(walk, [*walk[1:], walk[0]], strict=True))
-    multigraph = d.to_multigraph()
-    assert sorted((min(u, v), max(u, v), k) for u, v, k in multigraph.edges(keys=True)) == sorted(
-        (min(u, v), max(u, v), k) for k, (u, v) in enumerate(d.edges.tolist())
-    )
-    # the dual of the dual: the face of dart x is the node that x leads to
-    assert d.num_faces == len(set(e.source.tolist()))
-    name = {int(d.face_of[x]): int(e.source[x ^ 1]) for x in range(2 * e.num_edges)}
-    assert [[name[u], name[v]] for u, v in d.dual().edges.tolist()] == e.edges[:, ::-1].tolist()
-    assert np.array_equal(d.dual().next[np.arange(2 * e.num_edges) ^ 1] ^ 1, e.next)
-
-
 def test_all_connected_planar_graphs_of_up_to_seven_nodes():
     rng = random.Random(1)
     assert len(SMALL) == 1 + 1 + 2 + 6 + 20 + 99 + 646
     for plain in SMALL:
         g = plain.shuffled(rng)[0].build()
         e = pg.embedding(g)
-        check(g, e)
+        check_embedding(g, e)
         check_dual(e)
 
 
@@ -104,7 +46,7 @@ def test_all_connected_planar_graphs_of_up_to_seven_nodes():
 def test_families(name):
     g = graphs.families()[name].shuffled(random.Random(name))[0].build()
     e = pg.embedding(g)
-    check(g, e)
+    check_embedding(g, e)
     check_dual(e)
 
 
@@ -112,9 +54,9 @@ def test_families(name):
 def test_random_graphs(plain, seed):
     g = plain.shuffled(random.Random(seed))[0].build()
     e = pg.embedding(g)
-    check(g, e)
+    check_embedding(g, e)
     check_dual(e)
-    check(g, e.mirror())
+    check_embedding(g, e.mirror())
     assert e.mirror().mirror().next.tolist() == e.next.tolist()
     for v in range(g.num_nodes):
         assert e.mirror().rotation(v).tolist() == [*e.rotation(v)[:1], *e.rotation(v)[:0:-1]]
@@ -139,32 +81,14 @@ def test_networkx_and_back(plain, seed):
         assert e.rotation(v).tolist() == [*around[:1], *around[:0:-1]]
     _, found = nx.check_planarity(graph)
     mine = pg.Embedding.from_networkx(found)
-    check(pg.as_graph(found), mine)
+    check_embedding(pg.as_graph(found), mine)
     for v in nodes:
         assert cyclic(mine.rotation(v)[::-1].tolist()) == cyclic(list(found.neighbors_cw_order(v)))
 
 
-def cyclic(items: list) -> list:
-    k = items.index(min(items)) if items else 0
-    return items[k:] + items[:k]
-
-
 @given(st.integers(1, 7), st.floats(0.2, 1), seeds)
 def test_rotations_are_accepted_exactly_if_networkx_accepts_them(n, density, seed):
-    rng = random.Random(seed)
-    graph = nx.gnp_random_graph(n, density, seed)
-    rotations = {v: rng.sample(list(graph[v]), graph.degree[v]) for v in graph}
-    theirs = nx.PlanarEmbedding()
-    theirs.add_nodes_from(graph)
-    theirs.set_data({v: around[::-1] for v, around in rotations.items()})
-    try:
-        theirs.check_structure()
-    except nx.NetworkXException:
-        with pytest.raises(pg.InvalidEmbeddingError, match="nodes - edges"):
-            pg.Embedding.from_rotations(pg.as_graph(graph), rotations.values())
-        return
-    e = pg.Embedding.from_rotations(pg.as_graph(graph), rotations.values())
-    assert [cyclic(e.rotation(v).tolist()) for v in graph] == [cyclic(rotations[v]) for v in graph]
+    check_rotations(nx.gnp_random_graph(n, density, seed), random.Random(seed))
 
 
 def test_not_planar():
@@ -222,18 +146,7 @@ def test_the_outer_face_is_the_longest_unless_chosen():
 @given(planar_graphs(10), seeds)
 def test_nodes_that_must_lie_outside(plain, seed):
     rng = random.Random(seed)
-    g = plain.shuffled(rng)[0].build()
-    nodes = rng.sample(range(g.num_nodes), rng.randint(0, g.num_nodes))
-    apex = nx.Graph(g.edges.tolist())
-    apex.add_edges_from((v, "apex") for v in nodes)
-    if not nx.check_planarity(apex)[0]:
-        with pytest.raises(pg.InvalidEmbeddingError, match="on one face"):
-            pg.embedding(g, outer_face=nodes)
-        return
-    e = pg.embedding(g, outer_face=nodes)
-    check(g, e)
-    outside = {v for f in e.outer_faces for v in e.face(f).tolist()} | (set(range(g.num_nodes)) - set(g.edges.ravel().tolist()))
-    assert set(nodes) <= outside
+    check_outside(plain.shuffled(rng)[0].build(), rng)
 
 
 def test_faces_have_no_numbers_before_there_is_an_embedding():
@@ -275,7 +188,7 @@ def test_delaunay(n):
     for a, b, c in inner:
         assert np.linalg.det([moved[b] - moved[a], moved[c] - moved[a]]) > 0  # counter-clockwise
     if n <= 100:
-        check(g, e)
+        check_embedding(g, e)
 
 
 def test_a_street_grid_by_dict_with_names():
@@ -296,20 +209,7 @@ def test_nested_components_have_outer_faces_of_their_own():
 @given(planar_graphs(9), st.integers(1, 9), seeds)
 def test_positions_are_accepted_exactly_if_no_two_edges_meet(plain, size, seed):
     rng = random.Random(seed)
-    g = plain.shuffled(rng)[0].build()
-    scale = rng.choice([1, 0.1, 1e-9, 2.0**400])
-    points = np.array([[rng.randint(-size, size) * scale for _ in range(2)] for _ in range(g.num_nodes)]).reshape(-1, 2)
-    wrong = crossings.flaw(g.edges, points)
-    assert (crossings.flaw_by_sweep(g.edges, points) is None) == (wrong is None)
-    if wrong:
-        with pytest.raises(pg.InvalidEmbeddingError):
-            pg.embedding(g, points)
-        return
-    e = pg.embedding(g, points)
-    check(g, e)
-    for v in range(g.num_nodes):
-        angles = [math.atan2(*(points[u] - points[v])[::-1] / scale) for u in e.rotation(v)]
-        assert angles == sorted(angles) or sum(a > b for a, b in itertools.pairwise([*angles, angles[0]])) == 1
+    check_positions(plain.shuffled(rng)[0].build(), size, rng)
 
 
 @pytest.mark.parametrize(
@@ -386,6 +286,10 @@ def test_errors_say_names():
     [
         ([[1], [0], [1]], "the order around node 1 lacks its neighbour 2"),
         ([[2], [0, 2], [1]], "node 0 names 2, which is no neighbour"),
+        ([[1, 1], [0, 2], [1]], "node 0 names its neighbour 1 twice"),
+        ([[1], [0, 2, 0, 2], [1]], "node 1 names its neighbour 0 twice"),
+        ([[1], [0, 2]], "3 nodes need as many orders; found 2"),
+        ([[1], [0, 2], [1], []], "3 nodes need as many orders; found 4"),
     ],
 )
 def test_wrong_rotations(rotations, message):
@@ -441,17 +345,7 @@ def test_darts():
 
 @given(planar_graphs(20), seeds)
 def test_planar_code_and_back(plain, seed):
-    g = plain.shuffled(random.Random(seed))[0].build()
-    if g.num_nodes == 0:
-        return
-    e = pg.embedding(g)
-    code = e.to_planar_code()
-    again = from_planar_code(code)
-    assert again.to_graph() == g
-    assert [cyclic(again.rotation(v).tolist()) for v in range(g.num_nodes)] == [
-        cyclic(e.rotation(v).tolist()) for v in range(g.num_nodes)
-    ]
-    assert from_planar_code(code[len(">>planar_code<<") :]).next.tolist() == again.next.tolist()
+    check_planar_code(plain.shuffled(random.Random(seed))[0].build())
 
 
 def test_planar_code_of_plantri():

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from plane_checks import check_canonical, check_drawing, check_drawn, check_st_numbering, check_triangulation
 from strategies import any_planar, planar_graphs, seeds
 
 import planegraph as pg
@@ -23,31 +24,12 @@ from planegraph.planarity import tutte
 METHODS = ("grid", "tutte")
 
 
-def check(g: pg.Graph, points: np.ndarray, flaw=crossings.flaw) -> None:
-    assert points.shape == (g.num_nodes, 2)
-    wrong = flaw(g.edges, points)
-    assert wrong is None, f"{wrong} in {g.to_graph6() if g.num_nodes < 60 else g}"
-    if points.dtype.kind == "i" and len(points):
-        width, height = points.max(axis=0) - points.min(axis=0)
-        n = g.num_nodes
-        assert points.min() >= 0
-        assert width <= max(2 * n - 4, n - 1), g
-        assert height <= max(n - 2, 0), g
-
-
-def check_embedding(e: pg.Embedding, points: np.ndarray) -> None:
-    """The drawing has these orders and outer faces."""
-    drawn = pg.embedding(pg.Graph(e.num_nodes, e.edges), points)
-    assert drawn.next.tolist() == e.next.tolist()
-    assert drawn.outer_faces.tolist() == e.outer_faces.tolist()
-
-
 @pytest.mark.parametrize("method", METHODS)
 def test_all_connected_planar_graphs_of_up_to_seven_nodes(method):
     rng = random.Random(1)
     for plain in (g for n in range(1, 8) for g in exhaustive.connected_planar_graphs(n)):
         g = plain.shuffled(rng)[0].build()
-        check(g, pg.planar_layout(g, method))
+        check_drawing(g, pg.planar_layout(g, method))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -56,8 +38,8 @@ def test_every_face_can_be_outside(method):
         e = pg.embedding(plain.build())
         for face in range(e.num_faces):
             points = pg.planar_layout(e, method, outer_face=face)
-            check(plain.build(), points)
-            check_embedding(e.with_outer_face(face), points)
+            check_drawing(plain.build(), points)
+            check_drawn(e.with_outer_face(face), points)
 
 
 NAMED = {  # what makes triangulating hard: chords on the other side of a face, and nodes that a face passes twice
@@ -80,25 +62,25 @@ def test_named_graphs(name):
         for face in range(e.num_faces):
             for method in METHODS:
                 points = pg.planar_layout(e, method, outer_face=face)
-                check(g, points)
-                check_embedding(e.with_outer_face(face), points)
+                check_drawing(g, points)
+                check_drawn(e.with_outer_face(face), points)
 
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", graphs.families())
 def test_families(name, method):
     g = graphs.families()[name].shuffled(random.Random(name))[0].build()
-    check(g, pg.planar_layout(g, method), crossings.flaw_by_sweep)
+    check_drawing(g, pg.planar_layout(g, method), crossings.flaw_by_sweep)
 
 
 @given(any_planar(), seeds)
 def test_random_graphs_on_the_grid(plain, seed):
     g = plain.shuffled(random.Random(seed))[0].build()
-    check(g, pg.planar_layout(g))
+    check_drawing(g, pg.planar_layout(g))
     e = pg.embedding(g)
     points = pg.planar_layout(e)
-    check(g, points)
-    check_embedding(e, points)
+    check_drawing(g, points)
+    check_drawn(e, points)
 
 
 @given(any_planar(), seeds)
@@ -106,8 +88,8 @@ def test_random_graphs_by_tutte(plain, seed):
     g = plain.shuffled(random.Random(seed))[0].build()
     e = pg.embedding(g)
     points = pg.planar_layout(e, "tutte")
-    check(g, points)
-    check_embedding(e, points)
+    check_drawing(g, points)
+    check_drawn(e, points)
 
 
 @given(st.integers(4, 40), seeds)
@@ -149,7 +131,7 @@ def test_points_by_name(method):
 def test_components_stand_side_by_side(method):
     g = pg.families.disjoint_union(pg.families.wheel(5), pg.Graph(2, []), pg.families.path(2), pg.families.cycle(4))
     points = pg.planar_layout(g, method)
-    check(g, points)
+    check_drawing(g, points)
     spans = [(points[list(part), 0].min(), points[list(part), 0].max()) for part in (range(6), (8, 9), range(10, 14), (6,), (7,))]
     assert all(b[0] - a[1] > 0.99 for a, b in itertools.pairwise(spans))
     assert points[:, 1].min() == 0
@@ -191,7 +173,7 @@ def test_a_drawing_that_doubles_are_too_coarse_for():
     g = pg.families.nested_k4(2000)
     with pytest.warns(pg.PlanegraphWarning, match="more digits than doubles have"):
         points = pg.planar_layout(g, "tutte")
-    check(g, points, crossings.flaw_by_sweep)
+    check_drawing(g, points, crossings.flaw_by_sweep)
 
 
 def test_large_drawings_without_recursion():
@@ -221,7 +203,7 @@ def test_maximal_planar_graphs_by_areas(n):
 @pytest.mark.parametrize("n", [10_000, 100_000])
 def test_large_drawings_by_another_sweep(n, density):
     g = pg.families.random_planar(n, density, seed=n)
-    check(g, pg.planar_layout(g), crossings.flaw_by_sweep)
+    check_drawing(g, pg.planar_layout(g), crossings.flaw_by_sweep)
 
 
 @pytest.mark.slow
@@ -229,7 +211,7 @@ def test_all_connected_planar_graphs_of_eight_nodes():
     for plain in exhaustive.connected_planar_graphs(8):
         g = plain.build()
         for method in METHODS:
-            check(g, pg.planar_layout(g, method))
+            check_drawing(g, pg.planar_layout(g, method))
 
 
 # ---- triangulations and orders
@@ -237,42 +219,7 @@ def test_all_connected_planar_graphs_of_eight_nodes():
 
 @given(planar_graphs(20), seeds)
 def test_triangulations(plain, seed):
-    g = plain.shuffled(random.Random(seed))[0].build()
-    n = g.num_nodes
-    e = pg.embedding(g)
-    t = pg.triangulate(e)
-    t.check()
-    assert t.edges[: g.num_edges].tolist() == g.edges.tolist()
-    assert t.to_graph().num_edges == (3 * n - 6 if n > 2 else n // 2)
-    if n > 2:
-        assert (np.diff(t.face_ptr) == 3).all()
-    for v in range(n):  # orders of the given edges stay
-        old = {int(u) for u in e.rotation(v)}
-        assert cyclic([u for u in t.rotation(v).tolist() if u in old]) == cyclic(e.rotation(v).tolist())
-    assert pg.triangulate(t).edges.tolist() == t.edges.tolist()
-
-
-def cyclic(items: list) -> list:
-    k = items.index(min(items)) if items else 0
-    return items[k:] + items[:k]
-
-
-def check_canonical(e: pg.Embedding, order: list) -> None:
-    """The definition: each prefix from three nodes on is biconnected, with v1, v2 and its last node on the outer face."""
-    graph = e.to_graph().to_networkx()
-    assert sorted(order) == sorted(graph)
-    outer = set(e.face(e.outer_face).tolist())
-    assert set(order[:2]) <= outer
-    assert graph.has_edge(*order[:2])
-    for k in range(3, len(order) + 1):
-        assert nx.is_biconnected(graph.subgraph(order[:k]))
-        # v(k) is on the outer face of the prefix if it can be joined to what comes later: the rest is connected to the outside
-        if k < len(order):
-            rest = nx.Graph(graph.subgraph(order[k:]))
-            rest.add_node("outside")
-            rest.add_edges_from((v, "outside") for v in rest if v in outer)
-            assert nx.is_connected(rest)
-            assert any(v in graph[order[k - 1]] for v in order[k:]) or order[k - 1] in outer
+    check_triangulation(plain.shuffled(random.Random(seed))[0].build())
 
 
 @given(planar_graphs(12), seeds)
@@ -310,26 +257,7 @@ def test_no_canonical_order(graph, message):
 
 @given(st.integers(2, 9), st.floats(0.2, 1), seeds)
 def test_st_numberings(n, density, seed):
-    rng = random.Random(seed)
-    graph = nx.gnp_random_graph(n, density, seed)
-    s, t = rng.sample(range(n), 2)
-    with_st = nx.Graph(graph)
-    with_st.add_edge(s, t)
-    if n > 2 and not nx.is_biconnected(with_st):
-        with pytest.raises(pg.InvalidGraphError) as error:
-            pg.st_numbering(graph, s, t)
-        if nx.is_connected(with_st):
-            cut = int(str(error.value).split()[1])
-            assert cut in nx.articulation_points(with_st)
-        else:
-            assert "not connected" in str(error.value)
-        return
-    number = pg.st_numbering(graph, s, t).tolist()
-    assert sorted(number) == list(range(n))
-    assert (number[s], number[t]) == (0, n - 1)
-    for v in set(graph) - {s, t}:
-        near = [number[u] for u in graph[v]]
-        assert min(near) < number[v] < max(near)
+    check_st_numbering(nx.gnp_random_graph(n, density, seed), *random.Random(seed).sample(range(n), 2))
 
 
 def test_st_numberings_by_name():

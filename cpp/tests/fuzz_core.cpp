@@ -7,27 +7,13 @@
 // and a random relabelling changes none of this.
 // Arrays are exactly as long as their contents, so that AddressSanitizer sees every step beyond. Iteration k depends on (seed, k) alone, but for
 // the memory that the engine keeps.
-#include "planegraph/planarity/embedding.hpp"
 #include "tests/brute.hpp"
-#include "tests/families.hpp"
 #include "tests/fuzz.hpp"
 #include "tests/symmetries.hpp"
 #include "tests/tables.hpp"
 
 namespace planegraph::test {
 namespace {
-
-i64 any_id(i64 n, Random& random) {
-  static const std::vector<i64> odd{-1,           -2,           INT64_MIN,       INT64_MAX, INT64_MIN + 1,
-                                    i64{1} << 31, i64{1} << 32, -(i64{1} << 32), INT32_MAX, INT32_MIN,
-                                    i64{1} << 28, i64{1} << 62};
-  switch (random.below(4)) {
-    case 0: return random.pick(odd);
-    case 1: return n + random.below(2);
-    case 2: return static_cast<i64>(random.bits());
-    default: return n > 0 ? random.below(n) : 0;
-  }
-}
 
 /// Any 64 bits, with a liking for the patterns of NaN, infinities, zeros and extremes.
 i64 any_label(Random& random) {
@@ -49,49 +35,6 @@ i64 any_label(Random& random) {
     case 0: return static_cast<i64>(random.pick(odd));
     case 1: return static_cast<i64>(random.bits());
     default: return random.between(-2, 2);
-  }
-}
-
-Input any_graph(Random& random) {
-  switch (random.below(14)) {
-    case 0: return Input{};
-    case 1: return random_graph(random.between(1, 12), static_cast<int>(random.between(5, 90)), random);
-    case 2: return random_planar(random.between(1, 60), static_cast<int>(random.between(30, 100)), random);
-    case 3: return random_cactus(random.between(1, 60), random);
-    case 4: return random_tree(random.between(1, 60), random);
-    case 5: return random_biconnected(random.between(1, 8), random);
-    case 6: return random_composite(random.between(1, 10), random);
-    case 7: return random_two_centred(random);
-    case 8: return random_nonplanar_composite(random.between(1, 6), random);
-    case 9: return nested_k4(random.between(1, 30));
-    case 10: return copies(random_composite(random.between(1, 2), random), random.between(2, 4));
-    case 11: {
-      static const std::vector<Named> named = families();
-      return random.pick(named).second;
-    }
-    case 12:
-      return random.percent(5) ? random_planar(random.between(200, 2500), static_cast<int>(random.between(50, 100)), random)
-                               : prism(random.between(3, 60));
-    default: {  // pairs of ids with no plan
-      Input g;
-      g.n = random.below(9);
-      for (i64 k = random.below(12); k > 0; --k) g.add(any_id(g.n, random), any_id(g.n, random));
-      return g;
-    }
-  }
-}
-
-/// A few edges more, fewer or elsewhere. Self-loops and parallel edges are welcome.
-void mutate(Input& g, Random& random) {
-  for (i64 k = random.between(1, 4); k > 0 && g.n > 0; --k) {
-    const i64 e = g.m() > 0 ? random.below(g.m()) : 0;
-    const i64 way = g.m() > 0 ? random.below(5) : 0;
-    const auto at = g.edges.begin() + 2 * e;
-    if (way == 0) g.add(random.below(g.n), random.below(g.n));
-    if (way == 1) g.edges.erase(at, at + 2);
-    if (way == 2) g.edges[2 * e + random.below(2)] = random.below(g.n);
-    if (way == 3) std::swap(g.edges[2 * e], g.edges[2 * e + 1]);
-    if (way == 4 && random.percent(20)) g.edges[2 * e + random.below(2)] = any_id(g.n, random);
   }
 }
 
@@ -147,19 +90,6 @@ Input graph_of(const Batch& batch, i64 k) {
   const i64 per = g.rows_per_edge * g.edge_width;
   g.edge_rows.assign(batch.all.edge_rows.begin() + e0 * per, batch.all.edge_rows.begin() + e1 * per);
   return g;
-}
-
-bool is_valid(const Input& g) {
-  return std::all_of(g.edges.begin(), g.edges.end(), [&](i64 v) { return v >= 0 && v < g.n; }) && is_simple(g);
-}
-
-bool is_planar(const Input& g) {
-  std::vector<i32> eu, ev;
-  for (i64 e = 0; e < g.m(); ++e) {
-    eu.push_back(static_cast<i32>(g.edges[2 * e]));
-    ev.push_back(static_cast<i32>(g.edges[2 * e + 1]));
-  }
-  return Embedder().run(static_cast<i32>(g.n), static_cast<i32>(g.m()), eu.data(), ev.data(), nullptr);
 }
 
 class Fuzzer {

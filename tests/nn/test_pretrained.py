@@ -150,6 +150,17 @@ def test_large_weights_are_finite_though_their_sum_is_not(tmp_path, dtype):
         BasePlanE.from_pretrained(tmp_path)
 
 
+def test_no_weights_are_drawn_that_are_then_loaded(tmp_path, monkeypatch):
+    make_model(small_config(Kind("categorical", "continuous"), dropout=0.0), 3).save_pretrained(tmp_path)
+    with monkeypatch.context() as patch:
+        patch.setattr(torch.nn.init, "uniform_", lambda *_: pytest.fail("weights are drawn"))
+        BasePlanE.from_pretrained(tmp_path)
+    torch.manual_seed(0)
+    fresh = BasePlanE(PlanEConfig(hidden=4))
+    assert all(torch.isfinite(value).all() for value in fresh.parameters())
+    assert fresh.readout.last.weight.abs().max() > 0  # drawn again
+
+
 def test_integers_are_no_weights(tmp_path):
     model = BasePlanE(PlanEConfig(hidden=4))
     state = model.state_dict()

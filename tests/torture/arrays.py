@@ -1,12 +1,17 @@
 """Arbitrary arrays into the core: bad offsets, negative and huge ids, NaN labels, truncated batches.
 
+They go into the functions on embeddings and drawings, too, and into readers of codes, graph6, planar_code and pickled embeddings.
 Whatever goes in, one of two things must come out: an error of the package (or numpy's or Python's ValueError, TypeError, OverflowError for
-arguments that are no arrays of the right kind), or tables that pass check(). A crash ends the process, which is the finding.
+arguments that are no arrays of the right kind), or what passes check(). A crash ends the process, which is the finding.
+
+A new function of a graph: a line in ``_OF_GRAPHS``.
 """
 
 from __future__ import annotations
 
+import pickle
 import random
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -14,6 +19,7 @@ import numpy as np
 import planegraph as pg
 from planegraph import _core
 from planegraph.canonical.code import decode
+from planegraph.planarity.planar_code import from_planar_code
 
 ALLOWED = (pg.PlanegraphError, ValueError, TypeError, OverflowError, IndexError)
 # Sizes between a million and the limit are honest claims that only take memory, so none is drawn.
@@ -35,6 +41,13 @@ class Fuzzer:
             self.nearly_good,
             self.code,
             self.graph6,
+            self.of_graph,
+            self.of_graph,
+            self.embedding,
+            self.embedding,
+            self.rotations,
+            self.planar_code,
+            self.pickled_embedding,
         ]
 
     def round(self) -> str:
@@ -165,6 +178,132 @@ class Fuzzer:
         text = bytes(rng.choice((63, 126, rng.randrange(256), 63 + rng.randrange(12))) for _ in range(rng.randrange(12)))
         if text[:2] != b"~~":
             pg.Graph.from_graph6(text)
+
+    # ---- embeddings and drawings ---------------------------------------------------------------------------------------------
+
+    def of_graph(self) -> None:
+        """A function of the toolkit, of a graph that may not be one or not be planar, with arguments that may make no sense."""
+        g = self.small_graph()
+        edges = g.edges.copy()
+        for _ in range(self.rng.choice((0, 0, 1, 2))):
+            if edges.size:
+                edges.reshape(-1)[self.rng.randrange(edges.size)] = self.number(g.num_nodes)
+        made = pg.Graph(self.number(40) if self.rng.random() < 0.1 else g.num_nodes, edges)
+        if made.num_nodes > 1000:
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # drawings that doubles are too coarse for
+            found = self.rng.choice(_OF_GRAPHS)(made, self)
+        if isinstance(found, pg.Embedding):
+            self.use(found)
+
+    def nodes(self, n: int) -> object:
+        """Nodes, or what is none."""
+        some = [self.number(max(n, 1)) for _ in range(self.rng.randrange(4))]
+        return self.rng.choice((some, some, set(some), np.array(some, np.int64), self.number(8), 1.5, "ab", [[0]], [None], None))
+
+    def points(self, n: int) -> np.ndarray:
+        kinds = ((0.0, 1.0, 2.0, 3.0), (0.1, 0.2, 0.3, 1e-9), (1e300, -1e-300, 5e-324, 2.0**500, np.nan, np.inf, -0.0))
+        kind = self.rng.choice(kinds)
+        made = np.array([[self.rng.choice(kind) for _ in range(2)] for _ in range(max(n + self.rng.choice((0, 0, 0, 1, -1)), 0))])
+        return made.reshape(-1, 2).astype(self.rng.choice((np.float64, np.float64, np.float32, np.int64, np.uint8, np.float16)))
+
+    def embedding(self) -> None:
+        """Cyclic orders as arrays: good ones of a graph or of a dual, then with a few numbers changed, or arbitrary ones."""
+        rng = self.rng
+        if rng.random() < 0.7:
+            e = pg.embedding(pg.triangulate(self.planar_graph()))
+            e = e.dual() if rng.random() < 0.5 else e
+            n, edges, next_ = e.num_nodes, e.edges.copy(), e.next.astype(rng.choice((np.int32, np.int64, np.uint64)))
+            for _ in range(rng.randrange(3)):
+                array = rng.choice((edges.reshape(-1), next_, next_))
+                if len(array):
+                    array[rng.randrange(len(array))] = self.number(40) % (2**31 if array is next_ else 2**63)
+        else:
+            m = rng.randrange(12)
+            n, edges, next_ = self.number(12), self.edges(m), self.integers(2 * m + rng.choice((0, 0, 0, 1)), 2 * m + 1)
+        outer = self.integers(rng.randrange(3), 30)
+        if not 0 <= n <= 1000:
+            n = rng.choice((n, 12))
+        self.use(pg.Embedding(n, edges, next_, outer=outer if rng.random() < 0.3 else ()))
+
+    def planar_graph(self) -> pg.Graph:
+        return pg.families.random_planar(self.rng.randint(0, 12), self.rng.random(), self.rng.randrange(10**6))
+
+    def rotations(self) -> None:
+        g = self.small_graph()
+        near: list[list[object]] = [[] for _ in range(g.num_nodes)]
+        for u, v in g.edges.tolist():
+            near[u].append(v)
+            near[v].append(u)
+        for around in near:
+            self.rng.shuffle(around)
+        for _ in range(self.rng.randrange(3)):
+            if near:
+                around = self.rng.choice(near)
+                around.insert(self.rng.randrange(len(around) + 1), self.rng.choice((self.number(12), self.number(12), None, "a")))
+        if self.rng.random() < 0.1:
+            near = near[:-1] if self.rng.random() < 0.5 else [*near, [self.number(12)]]
+        e = pg.Embedding.from_rotations(g, near)
+        for v, around in enumerate(near):
+            assert sorted(e.rotation(v).tolist()) == sorted(around), (g.edges.tolist(), near)
+        self.use(e)
+
+    def planar_code(self) -> None:
+        rng = self.rng
+        if rng.random() < 0.7:
+            code = bytearray(pg.embedding(pg.triangulate(self.planar_graph())).to_planar_code())
+            for _ in range(rng.choice((0, 1, 1, 4))):
+                code[rng.randrange(len(code))] = rng.choice((0, 1, 255, rng.randrange(16)))
+            data = bytes(code[: rng.randrange(len(code) + 1)]) if rng.random() < 0.2 else bytes(code)
+        else:
+            head = rng.choice((b"", b">>planar_code<<", b">>planar_code be<<", b">>planar_code le<<", b">>planar_code"))
+            data = head + bytes(rng.choice((0, 0, 1, 2, 3, 255, rng.randrange(256))) for _ in range(rng.randrange(20)))
+        e = from_planar_code(data)
+        again = from_planar_code(e.to_planar_code())
+        assert again.to_graph() == e.to_graph(), data
+        self.use(e)
+
+    def pickled_embedding(self) -> None:
+        """A pickle with a number of its arrays changed; the class checks what it is made of."""
+        e = pg.embedding(self.planar_graph())
+        made, arguments = e.__reduce__()
+        arguments = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
+        array = self.rng.choice((arguments[1].reshape(-1), arguments[2]))
+        if len(array):
+            array[self.rng.randrange(len(array))] = self.number(20) % 2**31
+        data = pickle.dumps((made, arguments))
+        function, given = pickle.loads(data)
+        self.use(function(*given))
+
+    def use(self, e: pg.Embedding) -> None:
+        """What an accepted embedding must then be good for."""
+        e.check()
+        assert sorted(e.face_darts.tolist()) == list(range(2 * e.num_edges))
+        dual = e.dual()
+        dual.check()
+        assert (e.face_of[e._outer_darts] == e.outer_faces).all()
+        e.mirror().check()
+        if e.num_faces:
+            e.with_outer_face(self.rng.randrange(e.num_faces)).check()
+        e.to_graph()  # refuses loops and parallels, which the rest does not take
+        if e.num_nodes <= 1000:
+            pg.triangulate(e).check()
+            pg.embedding(e.to_graph(), pg.planar_layout(e)).check()
+
+
+_OF_GRAPHS: tuple[Callable[[pg.Graph, Fuzzer], object], ...] = (
+    lambda g, fuzzer: pg.embedding(g),
+    lambda g, fuzzer: pg.embedding(g, outer_face=fuzzer.nodes(g.num_nodes)),
+    lambda g, fuzzer: pg.embedding(g, fuzzer.points(g.num_nodes)),
+    lambda g, fuzzer: pg.embedding(g).with_outer_face(fuzzer.nodes(g.num_nodes)),
+    lambda g, fuzzer: pg.planar_layout(g, fuzzer.rng.choice(("grid", "tutte", "x")), outer_face=fuzzer.nodes(g.num_nodes)),
+    lambda g, fuzzer: pg.triangulate(g),
+    lambda g, fuzzer: pg.canonical_order(g),
+    lambda g, fuzzer: pg.canonical_order(pg.triangulate(g)),
+    lambda g, fuzzer: pg.st_numbering(g, fuzzer.number(max(g.num_nodes, 1)), fuzzer.number(max(g.num_nodes, 1))),
+)
+"""Functions of the toolkit, of a graph of up to 1,000 nodes, with arguments that the fuzzer draws."""
 
 
 def trial(seed: int) -> None:

@@ -1,10 +1,17 @@
-"""Planarity, canonical codes and isomorphism of random graphs, against networkx and nauty, which know nothing of planegraph."""
+"""Planarity, codes and isomorphism of random graphs against networkx and nauty; embeddings and drawings against their definitions.
+
+A new function: its check, which raises or returns what is wrong, in ``_PLANE``.
+"""
 
 from __future__ import annotations
 
+import pickle
 import random
+import traceback
 
 import maps
+import networkx as nx
+import plane_checks
 from oracles import is_isomorphism, is_kuratowski_subdivision, nauty_certificate, networkx_isomorphic, networkx_planar
 from plain import Plain, disjoint_union, graph6
 from skeletons import glue_random_tree
@@ -16,10 +23,13 @@ _VF2 = 12  # nodes up to which networkx decides isomorphism, too
 
 
 def trial(seed: int) -> str | None:
-    """Planarity of a graph with edges too many; then, of a planar one, a copy that is equal and one that is nearly so."""
+    """Planarity of a graph with edges too many; then, of a planar one, a copy that is equal and one that is nearly so, or the plane."""
     rng = random.Random(seed)
     g = _planar(rng)
-    return _planarity(_with_more_edges(g, rng)) or _isomorphism(g.with_labels(rng, **rng.choice(_LABELS)), rng)
+    found = _planarity(_with_more_edges(g, rng))
+    if found:
+        return found
+    return _plane(g, rng) if rng.random() < 0.4 else _isomorphism(g.with_labels(rng, **rng.choice(_LABELS)), rng)
 
 
 def _planar(rng: random.Random) -> Plain:
@@ -84,3 +94,82 @@ def _nearly_equal(g: Plain, rng: random.Random) -> tuple[Plain, Plain]:
         return g, Plain(g.n, g.edges, **{name: tuple(rng.sample(values, len(values))) for name, values in kept.items()})
     first, second = (Plain(g.n, tuple(edge for edge in g.edges if edge != left_out)) for left_out in rng.sample(g.edges, 2))
     return first, second
+
+
+# ---- the plane ------------------------------------------------------------------------------------------------------------------
+
+
+def _plane(plain: Plain, rng: random.Random) -> str | None:
+    """One of the functions on embeddings and drawings."""
+    plain, check = plain.shuffled(rng)[0], rng.choice(_PLANE)
+    try:
+        found = check(plain.build(), rng)
+    except AssertionError:
+        found = traceback.format_exc()
+    return found and f"{check.__name__}: {graph6(plain)}: {found}"
+
+
+def _embedding(g: pg.Graph, rng: random.Random) -> str | None:
+    e = pg.embedding(g)
+    for same in (e, e.mirror(), pickle.loads(pickle.dumps(e))):
+        plane_checks.check_embedding(g, same)
+    plane_checks.check_dual(e)
+    plane_checks.check_planar_code(g)
+    return None
+
+
+def _outer_faces(g: pg.Graph, rng: random.Random) -> str | None:
+    plane_checks.check_outside(g, rng)
+    e = pg.embedding(g)
+    if not e.num_faces:
+        return None
+    face = rng.randrange(e.num_faces)
+    again = pickle.loads(pickle.dumps(e.with_outer_face(face)))
+    return None if again.outer_face == e.with_outer_face(face).outer_face else "a pickle has another outer face"
+
+
+def _rotations(g: pg.Graph, rng: random.Random) -> str | None:
+    plane_checks.check_rotations(_networkx(g, range(rng.randint(1, 8))), rng)
+    return None
+
+
+def _positions(g: pg.Graph, rng: random.Random) -> str | None:
+    plane_checks.check_positions(g, rng.randint(1, 9), rng)
+    return None
+
+
+def _drawings(g: pg.Graph, rng: random.Random) -> str | None:
+    """On the grid and by Tutte's method, of the graph and of an embedding with any outer face."""
+    e = pg.embedding(g)
+    e = e.with_outer_face(rng.randrange(e.num_faces)) if e.num_faces else e
+    method = rng.choice(("grid", "tutte"))
+    plane_checks.check_drawing(g, pg.planar_layout(g, method))
+    points = pg.planar_layout(e, method)
+    plane_checks.check_drawing(g, points)
+    plane_checks.check_drawn(e, points)
+    return None
+
+
+def _orders(g: pg.Graph, rng: random.Random) -> str | None:
+    """Triangulations, their canonical orders, and st-numberings of graphs that need not be planar."""
+    plane_checks.check_triangulation(g)
+    if 3 <= g.num_nodes <= _VF2:
+        t = pg.triangulate(g)
+        t = t.with_outer_face(rng.randrange(t.num_faces))
+        plane_checks.check_canonical(t, pg.canonical_order(t).tolist())
+    if g.num_nodes >= 2:
+        graph = _networkx(g, range(g.num_nodes))
+        graph.add_edges_from(rng.sample(range(g.num_nodes), 2) for _ in range(rng.randrange(g.num_nodes)))
+        plane_checks.check_st_numbering(graph, *rng.sample(range(g.num_nodes), 2))
+    return None
+
+
+_PLANE = (_embedding, _outer_faces, _rotations, _positions, _drawings, _orders)
+
+
+def _networkx(g: pg.Graph, nodes: range) -> nx.Graph:
+    """The part of the graph on these nodes, all of which it has."""
+    graph = nx.Graph()
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from(edge for edge in g.edges.tolist() if set(edge) <= set(nodes))
+    return graph

@@ -11,7 +11,7 @@ import subprocess
 from pathlib import Path
 
 _BUILD = Path(__file__).parents[2] / "build"
-_FUZZERS = ("asan/fuzz_core", "asan/fuzz_learning", "tsan/fuzz_core", "tsan/fuzz_learning")
+_FUZZERS = ("asan/fuzz_core", "asan/fuzz_learning", "asan/fuzz_drawing", "tsan/fuzz_core", "tsan/fuzz_learning")
 _THREADS = "tsan/test_batch"  # takes minutes
 _FUZZ_SECONDS = 10
 _SECONDS = 1200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InvalidEmbeddingError, InvalidGraphError
-from ..graphs.graph import Graph, as_count, as_edges, as_names, counted
+from ..graphs.graph import Graph, as_count, as_edges, as_names, check_size, counted
 from ..graphs.names import Numbers, plain
 
 
@@ -50,6 +51,7 @@ class Embedding:
     def __init__(self, num_nodes: int, edges: Any, next: Any, names: Any = None, outer: Any = ()) -> None:
         n = as_count(num_nodes)
         pairs = as_edges(edges)
+        check_size(len(pairs), "edges")
         if len(pairs) and not (pairs.min() >= 0 and pairs.max() < n):
             raise InvalidGraphError(f"edges must join nodes of 0..{n - 1}; found {int(pairs.min())} and {int(pairs.max())}")
         darts = 2 * len(pairs)
@@ -312,11 +314,19 @@ class Embedding:
         """
         dart = {pair: d for e, (u, v) in enumerate(graph.edges.tolist()) for d, pair in ((2 * e, (u, v)), (2 * e + 1, (v, u)))}
         after = np.full(2 * graph.num_edges, -1, np.int32)
+        rotations = list(rotations)
+        if len(rotations) != graph.num_nodes:
+            raise InvalidEmbeddingError(f"{counted(graph.num_nodes, 'node')} need as many orders; found {len(rotations)}")
         for v, around in enumerate(rotations):
             try:
                 darts = [dart[v, u] for u in around]
             except KeyError as error:
                 raise InvalidEmbeddingError(f"the order around node {v} names {error.args[0][1]}, which is no neighbour") from None
+            if len(set(darts)) < len(darts):
+                twice = Counter(darts).most_common(1)[0][0]
+                raise InvalidEmbeddingError(
+                    f"the order around node {v} names its neighbour {graph.edges.reshape(-1)[twice ^ 1]} twice"
+                )
             for d, following in zip(darts, [*darts[1:], *darts[:1]], strict=True):
                 after[d] = following
         if (after < 0).any():
