@@ -438,7 +438,7 @@ def test_places_that_cannot_be_written(run, capsys, command):
 
 
 def planegraph(*arguments: str, limit: int | None = None) -> subprocess.Popen:
-    """The command in a process of its own, which can write files of ``limit`` bytes at most, as on a full disk."""
+    """The command in a separate process, which can write files of ``limit`` bytes at most, as on a full disk."""
 
     def prepare() -> None:
         if limit is not None:

@@ -72,7 +72,7 @@ def test_interrupted_and_gone_on_with(place, tmp_path):
     process = start(place, out, *longer)
     text, errors = process.communicate(timeout=120)
     assert process.returncode in (0, 1), errors
-    assert "going on with the interrupted run" in text
+    assert "resuming the interrupted run" in text
     for model in ("p3r-baseplane", "p3r-gin"):
         records = [r for path in [out / model / "log.jsonl", *out.glob(f"{model}/group*/log.jsonl")] for r in read_log(path)]
         done = sorted((r["fold"], r["epoch"]) for r in records)

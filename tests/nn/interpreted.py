@@ -2,7 +2,7 @@
 PyTorch operations in float64.
 
 Run by test_kernels.py with TRITON_INTERPRET=1, which must be set before Triton is imported. Sizes are small, since the interpreter is slow,
-but there are rows of several programs, widths that are no power of two, and rows of padding that hold values no one may read. Products of
+but there are rows of several programs, widths that are not powers of two, and rows of padding that hold values no one may read. Products of
 bfloat16 numbers, which PyTorch's setting medium asks for, are left to test_cuda.py: the interpreter does not know them.
 """
 
@@ -317,7 +317,7 @@ def test_mlp(name, replicas, calls, monkeypatch):
         monkeypatch.setattr(mlp.triton_mlp, "_PROGRAMS", {64: 2, 128: 2})
         assert_same(run)  # several tiles for each program
         monkeypatch.setattr(mlp.triton_mlp, "_MANY_CHUNKS", 0)
-        assert_same(run)  # statistics by a kernel of their own
+        assert_same(run)  # statistics by their own kernel
 
 
 def test_mlp_of_columns_far_from_zero():

@@ -1,7 +1,7 @@
 """The fast model against the slow reference, in float64: outputs to 1e-10, gradients of all parameters to 1e-8.
 
 Differences are relative to scale: to the largest output (at least 1), and to the largest entry of a parameter's gradient (at least
-a thousandth of the largest of all gradients: what is zero but for rounding has no scale of its own).
+a thousandth of the largest of all gradients: what is zero but for rounding has no scale).
 """
 
 from __future__ import annotations

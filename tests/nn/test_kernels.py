@@ -1,4 +1,4 @@
-"""The Triton kernels in Triton's interpreter, which needs no GPU, in processes of their own.
+"""The Triton kernels in Triton's interpreter, which needs no GPU, in separate processes.
 
 TRITON_INTERPRET must be set before Triton is imported, and would slow down everything else.
 """

@@ -175,7 +175,7 @@ def test_numerical_gradients(name, inside):
 @INSIDE
 @pytest.mark.parametrize("name", FORESTS)
 def test_replicas(name, inside):
-    """Each with trees and maps of its own; the levels are those of all."""
+    """Each with its own trees and maps; the levels are those of all."""
     g = torch.Generator().manual_seed(6)
     forests = [FORESTS[name](g) for _ in range(3)]
     inputs = [random_inputs(forest, 4, g) for forest in forests]

@@ -1,7 +1,7 @@
 """Arbitrary arrays into the core: bad offsets, negative and huge ids, NaN labels, truncated batches.
 
 Whatever goes in, one of two things must come out: an error of the package (or numpy's or Python's ValueError, TypeError, OverflowError for
-arguments that are no arrays of the right kind), or tables that pass check(). A crash ends the process, which is the finding.
+arguments that are not arrays of the right kind), or tables that pass check(). A crash ends the process, which is the finding.
 """
 
 from __future__ import annotations

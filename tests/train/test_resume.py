@@ -375,7 +375,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_one_bit_of_a_checkpoint(tmp_path, seed):
-    """Whichever of the tensors' bits has changed, also in a later stack: nothing is gone on with, and nothing is changed."""
+    """Whichever of the tensors' bits has changed, also in a later stack: nothing is resumed, and nothing is changed."""
     task, alone = regression(), {"seeds": 2, "together": False}
     train(task, small(epochs=1, **alone), tmp_path, device="cpu")
     path = tmp_path / "group1" / CHECKPOINT

@@ -1,4 +1,4 @@
-"""The kernels of Adam against their twin in torch operations: on a GPU, else by Triton's interpreter, which a process of its own starts."""
+"""The kernels of Adam against their twin in torch operations: on a GPU, else by Triton's interpreter, in a separate process."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def test_the_same_steps(trials, optimizer, decay, averaged, clip):
 @pytest.mark.parametrize("trials", [1, 3])
 @pytest.mark.parametrize("size", [1.0, 1e-30, 1e25, 1e37])
 def test_the_same_norms(trials, size):
-    """Also where squares are no float32 numbers, and always the same bits."""
+    """Also where squares are not float32 numbers, and always the same bits."""
     plain, fused = both(trials)
     gradient = gradient_of(trials, 1, size)
     found = fused.norms(gradient)

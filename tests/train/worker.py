@@ -1,4 +1,4 @@
-"""A run in a process of its own, for the tests that kill it: ``python -m train.worker FOLDER [resume|slow]``."""
+"""A run in a separate process, for the tests that kill it: ``python -m train.worker FOLDER [resume|slow]``."""
 
 from __future__ import annotations
 

@@ -316,7 +316,9 @@ class Embedding:
             try:
                 darts = [dart[v, u] for u in around]
             except KeyError as error:
-                raise InvalidEmbeddingError(f"the order around node {v} names {error.args[0][1]}, which is no neighbour") from None
+                raise InvalidEmbeddingError(
+                    f"the order around node {v} names {error.args[0][1]}, which is not a neighbour"
+                ) from None
             for d, following in zip(darts, [*darts[1:], *darts[:1]], strict=True):
                 after[d] = following
         if (after < 0).any():

@@ -161,7 +161,7 @@ def _check_shape_of_skeleton(t: Lists, c: int, skeleton: Skeleton) -> None:
 
 
 def _is_neutral_root(t: Lists, c: int, skeleton: Skeleton) -> bool:
-    """Whether ``c`` only joins two centres that could not be told apart, as they or something below is encoded as a set.
+    """Whether ``c`` only joins two centres that could not be distinguished, as they or something below is encoded as a set.
 
     The root of a block whose SPQR tree is rooted in the middle of an edge between two R: a bond of just two virtual edges, itself a set.
     """
