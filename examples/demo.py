@@ -256,7 +256,7 @@ def verdict(results: dict[str, Record]) -> tuple[str, bool]:
         folds = ", ".join(f"fold {trial['fold']}: {100 * trial['test']:.1f} %" for trial in wrong)
         lines.append(f"\nFAILED: BasePlanE must have all test graphs right; {folds}")
     else:
-        lines.append("\nBasePlanE tells all nine graphs apart; message passing cannot: one in nine is chance.")
+        lines.append("\nBasePlanE distinguishes all nine graphs. Message passing cannot: one in nine is chance.")
     return "\n".join(lines), not wrong
 
 
@@ -284,7 +284,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         train_both(trainers)
     except Interrupted:
         again = "make demo" if args.out == HERE / "build" / "demo" else "the same command"
-        print(f"\nInterrupted; both runs are saved in {args.out}, and {again} goes on from there.")
+        print(f"\nInterrupted; both runs are saved in {args.out}, and {again} resumes them.")
         return 130
     text, right = verdict({t.name: json.loads((t.folder / "result.json").read_text()) for t in trainers})
     print(f"\n{text}\nreport: {side_by_side([t.folder for t in trainers], args.out / 'report.html')}")

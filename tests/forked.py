@@ -34,12 +34,15 @@ class Forked:
 
     Args:
         env: what differs from this process's environment.
+        stderr: a file for what it says there.
         limit: the process can write files of so many bytes at most, as on a full disk.
     """
 
-    def __init__(self, module: str, *arguments: object, env: Mapping[str, str] | None = None, limit: int | None = None) -> None:
+    def __init__(
+        self, module: str, *arguments: object, env: Mapping[str, str] | None = None, stderr: str = "", limit: int | None = None
+    ) -> None:
         self._folder = tempfile.TemporaryDirectory(prefix="forked-")
-        self._streams = [Path(self._folder.name, name) for name in ("stdout", "stderr")]
+        self._streams = [Path(self._folder.name, "stdout"), Path(stderr or Path(self._folder.name, "stderr"))]
         environment = os.environ | dict(env or {})
         self._process = _SERVER.Process(
             target=_work, args=(module, [str(a) for a in arguments], environment, list(map(str, self._streams)), limit)
@@ -55,7 +58,7 @@ class Forked:
     def poll(self) -> int | None:
         return self._process.exitcode
 
-    def wait(self, timeout: float) -> int:
+    def wait(self, timeout: float = 120) -> int:
         self._process.join(timeout)
         if self.returncode is None:
             self.kill()
@@ -73,6 +76,9 @@ class Forked:
 
     def send_signal(self, number: signal.Signals) -> None:
         os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self._process.terminate()
 
     def kill(self) -> None:
         self._process.kill()
