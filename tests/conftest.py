@@ -34,7 +34,7 @@ if os.environ.get("TRITON_INTERPRET") == "1":
 settings.register_profile(
     "default",
     deadline=None,
-    max_examples=60,
+    max_examples=150,
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )

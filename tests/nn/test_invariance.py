@@ -1,4 +1,4 @@
-"""Embeddings do not depend on the numbering: 2,000 graphs that try to break it, three relabelled copies of each.
+"""Embeddings do not depend on the numbering: 2,000 graphs that try to break it, five relabelled copies of each.
 
 A copy has its nodes, edges and the directions of its edges in another order, and another place in the batch. Differences are relative
 to the largest entry of a graph's embedding. In training mode batch norms read the whole batch, so all graphs are relabelled together.
@@ -19,7 +19,7 @@ from planegraph.data import PackedDataset
 from .examples import NO_FEATURES, Example, Kind, nasty
 from .models import DTYPES, make_model, pack, small_config
 
-COPIES = 3
+COPIES = 5
 TOLERANCE = {torch.float32: 1e-4, torch.float64: 1e-9}
 KINDS = (
     NO_FEATURES,

@@ -17,7 +17,7 @@ A part that needs what may not be there has a function ``missing()``, too: what 
 its attacks has ``without()``: those it leaves out, and why. The table shows both. ``giants`` takes huge inputs only for seeds of 1,000 and
 more.
 
-A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a few seconds with the default tests.
+A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a second with the default tests.
 """
 
 from __future__ import annotations
