@@ -95,9 +95,9 @@ def compare(path: Path, count: int, stereo: bool, copies: int = 2) -> tuple[int,
 @pytest.mark.parametrize("stereo", [True, False])
 @pytest.mark.parametrize("name", FILES)
 def test_codes_and_canonical_smiles_agree(name, stereo, data_root):
-    graphs, classes = compare(data_root / FILES[name], 2500, stereo)
-    assert graphs > 7000
-    assert classes > 2000
+    graphs, classes = compare(data_root / FILES[name], 500, stereo)
+    assert graphs > 1400
+    assert classes > 400
 
 
 @pytest.mark.slow
