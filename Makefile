@@ -50,8 +50,8 @@ demo: setup  ## train BasePlanE and GIN side by side on built-in data, a few min
 test: setup cpp-test  ## the default tests
 	$(PY) -m pytest $(PYTEST_ARGS)
 
-slow-test: setup  ## the tests that take minutes
-	$(PY) -m pytest -m slow $(PYTEST_ARGS)
+slow-test: setup  ## the tests that take minutes, and the properties with more examples
+	HYPOTHESIS_PROFILE=thorough $(PY) -m pytest -m 'slow or hypothesis' $(PYTEST_ARGS)
 
 bench: setup  ## the speed table, also as JSON in build/benchmark.json
 	$(PY) benchmarks/core.py --json $(BUILD)/benchmark.json $(BENCH_ARGS)

@@ -64,7 +64,7 @@ def train(model: nn.Module, optimizer: torch.optim.Optimizer, batch: PlanarBatch
 
 
 def capture(step: Callable[[], None], optimizer: torch.optim.Optimizer) -> torch.cuda.CUDAGraph:
-    """The step as a graph; warmed up on a stream of its own, as capturing asks for."""
+    """The step as a graph; warmed up on a separate stream, as capturing asks for."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):

@@ -12,6 +12,8 @@ from mkdocs.structure.files import File
 
 ROOT = Path(__file__).resolve().parents[1]
 FROM_ROOT = ("README.md", "CONTRIBUTING.md")
+# what a browser loads by itself, unlike the links of a page
+LOADED = re.compile(r"""<(?:script|img|iframe|link)\b[^>]*?\b(?:src|href)=["']?(https?:)?//|url\(["']?(https?:)?//""")
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -38,6 +40,13 @@ def on_page_markdown(markdown: str, config: Any, **_: Any) -> str:
         return f"]({config.repo_url}/blob/main/{match[1]})"
 
     return re.sub(r"\]\(\.\./([^)#]+)\)", link, markdown)
+
+
+def on_post_build(config: Any) -> None:
+    """Pages and styles fetch nothing from other hosts."""
+    files = [path for path in Path(config.site_dir).rglob("*") if path.suffix in (".html", ".css")]
+    if loading := [path.name for path in files if LOADED.search(path.read_text(encoding="utf-8"))]:
+        raise RuntimeError(f"the site loads something from another host: {', '.join(loading)}")
 
 
 class SphinxMarkup(griffe.Extension):

@@ -1,8 +1,8 @@
 """The main job on built-in data: BasePlanE and GIN learn to tell nine graphs apart, side by side. `make demo`, three to four minutes.
 
 The nine connected cubic planar graphs on 10 nodes look alike to message passing: every node has three neighbours. Both models are trained
-on the ten folds of P3R by configs/p3r-baseplane.yaml and configs/p3r-gin.yaml, each in a process of its own, which is `planegraph train`;
-what is shown here is read from their logs. Ctrl-C saves both runs, and the next start goes on with them. The exit code is 0 only if
+on the ten folds of P3R by configs/p3r-baseplane.yaml and configs/p3r-gin.yaml, each in its own process, which is `planegraph train`;
+what is shown here is read from their logs. Ctrl-C saves both runs, and the next start resumes them. The exit code is 0 only if
 BasePlanE has every test graph of every fold right.
 """
 
@@ -256,7 +256,7 @@ def verdict(results: dict[str, Record]) -> tuple[str, bool]:
         folds = ", ".join(f"fold {trial['fold']}: {100 * trial['test']:.1f} %" for trial in wrong)
         lines.append(f"\nFAILED: BasePlanE must have all test graphs right; {folds}")
     else:
-        lines.append("\nBasePlanE tells all nine graphs apart; message passing cannot: one in nine is chance.")
+        lines.append("\nBasePlanE distinguishes all nine graphs. Message passing cannot: one in nine is chance.")
     return "\n".join(lines), not wrong
 
 
@@ -284,7 +284,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         train_both(trainers)
     except Interrupted:
         again = "make demo" if args.out == HERE / "build" / "demo" else "the same command"
-        print(f"\nInterrupted; both runs are saved in {args.out}, and {again} goes on from there.")
+        print(f"\nInterrupted; both runs are saved in {args.out}, and {again} resumes them.")
         return 130
     text, right = verdict({t.name: json.loads((t.folder / "result.json").read_text()) for t in trainers})
     print(f"\n{text}\nreport: {side_by_side([t.folder for t in trainers], args.out / 'report.html')}")
@@ -292,13 +292,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _make_room(trainers: Sequence[Trainer]) -> None:
-    """Goes on with runs that were interrupted; otherwise removes what an earlier demo left."""
+    """Resumes runs that were interrupted; otherwise removes what an earlier demo left."""
     over = all(t.finished for t in trainers)
     for t in trainers:
         if over or not t.can_go_on():
             shutil.rmtree(t.folder, ignore_errors=True)
         else:
-            print(f"{t.name}: {'finished before' if t.finished else 'going on with the interrupted run'} in {t.folder}")
+            print(f"{t.name}: {'finished before' if t.finished else 'resuming the interrupted run'} in {t.folder}")
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ settings.register_profile(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-settings.register_profile("thorough", settings.get_profile("default"), max_examples=5000)
+settings.register_profile("thorough", settings.get_profile("default"), max_examples=1000)  # of `make slow-test`
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "default"))
 
 

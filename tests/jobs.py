@@ -1,6 +1,6 @@
 """Jobs that write files, for the attacks that interrupt them: torture/kills.py and torture/disks.py.
 
-A job is a command of planegraph, or a function that saves something, in a folder of its own. It runs in a forked child: the parent has
+A job is a command of planegraph, or a function that saves something, in its own folder. It runs in a forked child: the parent has
 imported everything, which would else take most of a trial, and computes nothing, so that the child is as good as a new process. Undisturbed
 runs are made once; a run that was disturbed, and repeated, must come to the same files.
 

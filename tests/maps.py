@@ -93,7 +93,7 @@ def polyhedra(count: int, largest: int = 10, seed: int = 0) -> tuple[Plain, ...]
 
 @lru_cache(maxsize=1)
 def nonplanar_lookalikes() -> tuple[Plain, ...]:
-    """Cubic, 3-connected, not planar, on 8 nodes: as plain sets of darts they are all the same, as graphs they are not."""
+    """Cubic, 3-connected, not planar, on 8 nodes: as plain sets of darts they are equal, as graphs they are not."""
     found: list[nx.Graph] = []
     for seed in range(200):
         graph = nx.random_regular_graph(3, 8, seed=seed)

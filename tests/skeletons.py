@@ -140,7 +140,7 @@ def tree_from_tables(edges, arrays) -> tuple[frozenset[Key], frozenset[frozenset
             real[c].add(frozenset(int(x) for x in edges[e]))
     keys = [("SPQR"[t], frozenset(nodes[c]), frozenset(real[c])) for c, t in enumerate(arrays["spqr_type"])]
     parents = list(map(int, arrays["spqr_parent"]))
-    # A plain set may have a neutral root between two centres, a bond of two: it is no part of the unrooted tree.
+    # A plain set may have a neutral root between two centres, a bond of two: it is not part of the unrooted tree.
     neutral = {c for c, key in enumerate(keys) if key[0] == "P" and parents.count(c) == 2 and parents[c] < 0 and not key[2]}
     links = {frozenset((keys[c], keys[p])) for c, p in enumerate(parents) if p >= 0 and p not in neutral}
     links |= {frozenset(keys[c] for c, p in enumerate(parents) if p == root) for root in neutral}

@@ -1,7 +1,7 @@
 """A symbolic PlanE: the paper's equations over a decomposition, with exact interning in place of MLPs.
 
 Every map is injective and every sum is a multiset, so two graphs get the same representation exactly when no choice of weights could
-tell them apart. With walks that are canonical up to automorphism this is an invariant; by the paper's theorem it is complete on planar
+distinguish them. With walks that are canonical up to automorphism this is an invariant; by the paper's theorem it is complete on planar
 graphs after ceil(log2 n) + 1 layers. Where a term is a sum of unlike things (h_u + sum h_B), it is one multiset here, as in the paper.
 
 ``edge_features``: E-BasePlanE, whose walk reads the label of each real dart (or "virtual") and whose neighbour term reads the label of

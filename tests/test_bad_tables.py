@@ -7,7 +7,6 @@ import csv
 import gzip
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -16,6 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
+from forked import Forked
 
 pytest.importorskip("torch")
 pytest.importorskip("rdkit")
@@ -437,18 +437,6 @@ def test_places_that_cannot_be_written(run, capsys, command):
     assert not Path(os.devnull).is_file()
 
 
-def planegraph(*arguments: str, limit: int | None = None) -> subprocess.Popen:
-    """The command in a process of its own, which can write files of ``limit`` bytes at most, as on a full disk."""
-
-    def prepare() -> None:
-        if limit is not None:
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-
-    command = [sys.executable, "-m", "planegraph", *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=prepare)
-
-
 def long_table() -> str:
     Path("long.csv").write_text("smiles\n" + "\n".join(MOLECULES * 500) + "\n")
     return "long.csv"
@@ -457,19 +445,19 @@ def long_table() -> str:
 @pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="needs limits on files")
 def test_full_disk(run):
     Path("p.csv").write_text("before")
-    process = planegraph("predict", "run", long_table(), "-o", "p.csv", "-q", limit=50_000)
+    process = Forked("planegraph", "predict", "run", long_table(), "-o", "p.csv", "-q", limit=50_000)
     _, err = process.communicate(timeout=300)
     assert (process.returncode, Path("p.csv").read_text()) == (3, "before")
     assert "File too large: 'p.csv'" in err
     command = ["train", "table.csv", "--targets", "y", "--out", "new", *OPTIONS]
-    process = planegraph(*command, limit=4_000)
+    process = Forked("planegraph", *command, limit=4_000)
     _, err = process.communicate(timeout=300)
     assert process.returncode == 3
     assert "File too large: 'new/checkpoint.safetensors'" in err
     assert main(command) == 0  # with room, the same command trains
 
 
-def interrupted(process: subprocess.Popen, sign: Path) -> tuple[int, str]:
+def interrupted(process: Forked, sign: Path) -> tuple[int, str]:
     """Ctrl-C as soon as there is a sign of work."""
     until = time.monotonic() + 300
     while not list(sign.parent.glob(sign.name)) and process.poll() is None and time.monotonic() < until:
@@ -481,13 +469,13 @@ def interrupted(process: subprocess.Popen, sign: Path) -> tuple[int, str]:
 
 def test_interrupted(run, capsys):
     """Exit code 130; predictions leave nothing, training is continued by the same command, and both give what they give alone."""
-    assert interrupted(planegraph("predict", "run", long_table(), "-o", "p.csv", "-q"), Path(".p.csv.*")) == (
+    assert interrupted(Forked("planegraph", "predict", "run", long_table(), "-o", "p.csv", "-q"), Path(".p.csv.*")) == (
         130,
         "planegraph: interrupted\n",
     )
     assert not Path("p.csv").exists()
     command = ["train", "table.csv", "--targets", "y", *OPTIONS, "train.epochs=120", "train.save_seconds=0.1"]
-    code, err = interrupted(planegraph(*command, "--out", "new"), Path("new/checkpoint.safetensors"))
+    code, err = interrupted(Forked("planegraph", *command, "--out", "new"), Path("new/checkpoint.safetensors"))
     assert code == 130
     assert "--resume continues it" in err
     assert main(["predict", "new", "table.csv", "-o", "p.csv"]) == 2
@@ -499,7 +487,8 @@ def test_interrupted(run, capsys):
 
 
 def test_broken_pipe(run):
-    process = planegraph("evaluate", "run", "table.csv")
+    command = [sys.executable, "-m", "planegraph", "evaluate", "run", "table.csv"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     process.stdout.close()
     process.stderr.read()
     assert process.wait(timeout=300) == 141

@@ -1,4 +1,4 @@
-"""A million nodes on the default stack of 8 MB: no recursion, no crash. Each graph in a process of its own."""
+"""A million nodes on the default stack of 8 MB: no recursion, no crash. Each graph in its own process."""
 
 from __future__ import annotations
 

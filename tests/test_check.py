@@ -47,10 +47,9 @@ def test_the_reference_recovers_glued_trees(glued):
 
 
 @pytest.mark.parametrize("column", [name for columns in TABLES.values() for name in columns])
-@pytest.mark.parametrize("source", ["reference", "planegraph"])
-def test_every_corrupted_entry_is_noticed(column, source):
+def test_every_corrupted_entry_is_noticed(column):
     g = rich_graph()
-    arrays = reference.tables(g) if source == "reference" else pg.decompose(g.build()).arrays
+    arrays = pg.decompose(g.build()).arrays
     arrays = {name: list(map(int, values)) for name, values in arrays.items() if name in columns_of_tables()}
     check_tables(g.n, g.edges, arrays)
     values = sorted({-2, -1, 0, 1, 2, 10**6} | set(arrays[column]))

@@ -1,21 +1,27 @@
-"""The command line, run as a process: output, exit codes, errors by line."""
+"""The command line: output, exit codes, errors by line; run as a process where streams matter."""
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
 import planegraph as pg
+from planegraph.cli import main
 
 
 def run(*args: str, stdin: str = "") -> tuple[int, str, str]:
-    done = subprocess.run([sys.executable, "-m", "planegraph", *args], input=stdin, capture_output=True, text=True, timeout=60)
-    return done.returncode, done.stdout, done.stderr
+    """The exit code, stdout and stderr."""
+    streams = [io.TextIOWrapper(io.BytesIO(text.encode()), encoding="utf-8", write_through=True) for text in (stdin, "", "")]
+    with mock.patch.multiple(sys, stdin=streams[0], stdout=streams[1], stderr=streams[2]):
+        code = main(list(args))
+    return code, *(stream.buffer.getvalue().decode() for stream in streams[1:])
 
 
 G6 = "C~\nBw\nxx\nD~{\nC~\n"  # K4, a triangle, rubbish, K5, K4

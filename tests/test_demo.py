@@ -1,4 +1,4 @@
-"""The demo with a few epochs: both runs, the verdict, the page, Ctrl-C and going on; and the examples of the core."""
+"""The demo with a few epochs: both runs, the verdict, the page, Ctrl-C and resuming; and the examples of the core."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
+from typing import BinaryIO
 
 import pytest
+from forked import Forked
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 CONFIG = "task: p3r\nmodel_class: {}\nmodel: {{hidden: 8, layers: 1, pos_dim: 4}}\ntrain: {{epochs: 3, batch_size: 450, save_seconds: 0}}\n"
@@ -35,16 +37,28 @@ def place(tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture
+def demo(place, monkeypatch):
+    """The demo in this process. What it starts is forked."""
+
+    def popen(command: list[str], env: dict[str, str], stderr: BinaryIO, **_: object) -> Forked:
+        return Forked("planegraph", *command[3:], env=env, stderr=stderr.name)
+
+    module = load("demo")
+    monkeypatch.setenv("PLANEGRAPH_CACHE", str(place / "cache"))
+    monkeypatch.setattr(module, "subprocess", SimpleNamespace(Popen=popen, DEVNULL=subprocess.DEVNULL))
+    return lambda out, *more: module.main(["--configs", str(place), "--out", str(out), *more])
+
+
 def start(place: Path, out: Path, *more: str) -> subprocess.Popen:
     command = [sys.executable, str(EXAMPLES / "demo.py"), "--configs", str(place), "--out", str(out), *more]
     env = os.environ | {"PLANEGRAPH_CACHE": str(place / "cache"), "PYTHONIOENCODING": "utf-8"}
     return subprocess.Popen(command, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8")
 
 
-def test_too_few_epochs_fail(place, tmp_path):
-    process = start(place, tmp_path / "out")
-    text, errors = process.communicate(timeout=120)
-    assert process.returncode == 1, errors
+def test_too_few_epochs_fail(demo, tmp_path, capsys):
+    assert demo(tmp_path / "out") == 1
+    text = capsys.readouterr().out
     assert "canonical codes by the core: 9 different ones" in text
     assert "model GIN  done 100%  epochs of all folds 30/30" in text
     assert re.search(r"GIN +11\.1 ± 0\.0 %", text)
@@ -55,7 +69,7 @@ def test_too_few_epochs_fail(place, tmp_path):
     assert (tmp_path / "out" / "p3r-gin" / "report.html").exists()
 
 
-def test_interrupted_and_gone_on_with(place, tmp_path):
+def test_interrupted_and_resumed(place, demo, tmp_path, capsys):
     from planegraph.runs.log import read_log
 
     out, longer = tmp_path / "out", ["--set", "train.epochs=20"]
@@ -68,23 +82,19 @@ def test_interrupted_and_gone_on_with(place, tmp_path):
     process.send_signal(signal.SIGINT)
     text, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert f"Interrupted; both runs are saved in {out}, and the same command goes on from there." in text
-    process = start(place, out, *longer)
-    text, errors = process.communicate(timeout=120)
-    assert process.returncode in (0, 1), errors
-    assert "going on with the interrupted run" in text
+    assert f"Interrupted; both runs are saved in {out}, and the same command resumes them." in text
+    assert demo(out, *longer) in (0, 1)
+    text = capsys.readouterr().out
+    assert "resuming the interrupted run" in text
     for model in ("p3r-baseplane", "p3r-gin"):
         records = [r for path in [out / model / "log.jsonl", *out.glob(f"{model}/group*/log.jsonl")] for r in read_log(path)]
         done = sorted((r["fold"], r["epoch"]) for r in records)
         assert done == [(fold, epoch) for fold in range(10) for epoch in range(1, 21)]
 
 
-def test_trouble_of_a_run_is_told(place, tmp_path):
-    process = start(place, tmp_path / "out", "--set", "train.lr=1e30")
-    _, errors = process.communicate(timeout=120)
-    assert process.returncode == 1
-    assert "planegraph train ended with exit code 3" in errors
-    assert "diverged: seed0" in errors
+def test_trouble_of_a_run_is_told(demo, tmp_path):
+    with pytest.raises(SystemExit, match=r"planegraph train ended with exit code 3(.|\n)*diverged: seed0"):
+        demo(tmp_path / "out", "--set", "train.lr=1e30")
 
 
 def test_settings_that_are_not_there(place, tmp_path, monkeypatch, capsys):

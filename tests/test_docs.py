@@ -37,7 +37,7 @@ OUTPUT = "text"  # the language of blocks that show what a command prints
 
 @pytest.fixture(autouse=True)
 def place(tmp_path, monkeypatch) -> Iterator[None]:
-    """A folder of its own, and one thread: batches are small, and threads would only wait for each other."""
+    """Its own folder, and one thread: batches are small, and threads would only wait for each other."""
     monkeypatch.chdir(tmp_path)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)

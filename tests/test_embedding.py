@@ -139,7 +139,7 @@ def test_the_outer_face_is_the_longest_unless_chosen():
         e.with_outer_face([0, 7])
     with pytest.raises(IndexError, match="face 9 of an embedding with 9 faces"):
         e.with_outer_face(9)
-    with pytest.raises(pg.InvalidGraphError, match="99 is no node"):
+    with pytest.raises(pg.InvalidGraphError, match="99 is not a node"):
         e.with_outer_face([99])
 
 
@@ -285,7 +285,7 @@ def test_errors_say_names():
     ("rotations", "message"),
     [
         ([[1], [0], [1]], "the order around node 1 lacks its neighbour 2"),
-        ([[2], [0, 2], [1]], "node 0 names 2, which is no neighbour"),
+        ([[2], [0, 2], [1]], "node 0 names 2, which is not a neighbour"),
         ([[1, 1], [0, 2], [1]], "node 0 names its neighbour 1 twice"),
         ([[1], [0, 2, 0, 2], [1]], "node 1 names its neighbour 0 twice"),
         ([[1], [0, 2]], "3 nodes need as many orders; found 2"),
@@ -327,9 +327,9 @@ def test_unknown_nodes():
     e = pg.embedding(pg.Graph(2, [(0, 1)], names="ab"))
     assert e.rotation("a").tolist() == ["b"]
     for node in (0, "c", None, ["a"]):
-        with pytest.raises(pg.InvalidGraphError, match="is no node of the graph"):
+        with pytest.raises(pg.InvalidGraphError, match="is not a node of the graph"):
             e.rotation(node)
-        with pytest.raises(pg.InvalidGraphError, match="is no node of the graph"):
+        with pytest.raises(pg.InvalidGraphError, match="is not a node of the graph"):
             e.dart("a", node)
 
 

@@ -160,7 +160,7 @@ def test_checks_of_scikit_learn(estimator, check):
 
 
 def test_what_the_tags_say():
-    """Rows of numbers are no graphs, so ``check_estimator`` runs on the estimators themselves only what needs no data."""
+    """Rows of numbers are not graphs, so ``check_estimator`` runs on the estimators themselves only what needs no data."""
     for model in (PlanERegressor(), PlanEClassifier()):
         tags = get_tags(model)
         assert (tags.input_tags.two_d_array, tags.input_tags.string, tags.no_validation) == (False, True, True)

@@ -263,7 +263,7 @@ def test_st_numberings(n, density, seed):
 def test_st_numberings_by_name():
     graph = nx.relabel_nodes(nx.cycle_graph(4), "abcd".__getitem__)
     assert pg.st_numbering(graph, "b", "a") == {"b": 0, "c": 1, "d": 2, "a": 3}
-    for s, t, message in (("a", "a", "must differ"), ("a", "x", "'x' is no node"), (0, 1, "0 is no node")):
+    for s, t, message in (("a", "a", "must differ"), ("a", "x", "'x' is not a node"), (0, 1, "0 is not a node")):
         with pytest.raises(pg.InvalidGraphError, match=message):
             pg.st_numbering(graph, s, t)
 

@@ -95,9 +95,9 @@ def compare(path: Path, count: int, stereo: bool, copies: int = 2) -> tuple[int,
 @pytest.mark.parametrize("stereo", [True, False])
 @pytest.mark.parametrize("name", FILES)
 def test_codes_and_canonical_smiles_agree(name, stereo, data_root):
-    graphs, classes = compare(data_root / FILES[name], 2500, stereo)
-    assert graphs > 7000
-    assert classes > 2000
+    graphs, classes = compare(data_root / FILES[name], 500, stereo)
+    assert graphs > 1400
+    assert classes > 400
 
 
 @pytest.mark.slow
@@ -230,14 +230,15 @@ def qm9_molecule(z, edges, kinds):
     return mol.GetMol()
 
 
-def test_qm9_isomers(data_root):
+@pytest.mark.parametrize("count", [600, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_qm9_isomers(count, data_root):
     """QM9 is full of isomers and of molecules with one and the same graph. Labels: element and bond type only."""
     d = np.load(data_root / "qm9" / "qm9_test.npz", allow_pickle=False)
     names, graphs = [], []
     kinds = np.unique(d["edge_type"])
     assert len(kinds) <= 4
     rng = random.Random(3)
-    for i in rng.sample(range(len(d["node_ptr"]) - 1), 2500):
+    for i in rng.sample(range(len(d["node_ptr"]) - 1), count):
         nodes, rows = slice(*d["node_ptr"][i : i + 2]), slice(*d["edge_ptr"][i : i + 2])
         edges = np.stack([d["edge_src"][rows], d["edge_dst"][rows]], axis=1).astype(np.int64)
         types = np.searchsorted(kinds, d["edge_type"][rows])

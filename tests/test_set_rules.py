@@ -145,7 +145,7 @@ def two_centres() -> Plain:
 
 def lopsided_cycle(length: int, label: int) -> Plain:
     """A set and a cycle on two poles; which of them is the root depends on length and label. Either way the cycle has no direction
-    of its own: it is a child of a set, or one of two centres whose codes are the same both ways."""
+    that is not inherited: it is a child of a set, or one of two centres whose codes are the same both ways."""
     s = Skeleton()
     u, v, *inner = s.nodes(1 + length)
     s.lopsided(u, v)

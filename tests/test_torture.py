@@ -1,4 +1,4 @@
-"""Each part of the torture suite for some seconds, with the same seeds every time; ``make torture`` goes on for longer, with others."""
+"""Each part of the torture suite for a second, with the same seeds every time; ``make torture`` goes on for longer, with others."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from torture import PARTS, arrays, folders, runner
 
-SECONDS = 4
+SECONDS = 1
 
 
 @pytest.mark.parametrize("part", PARTS)

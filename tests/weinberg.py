@@ -11,7 +11,7 @@ from __future__ import annotations
 def weinberg_code(ends: list[int], following: list[int], node_colours, dart_colours, start: int) -> tuple[int, ...]:
     """The code of one start dart. ``ends[d]`` is the node that dart d leaves; ``following`` turns one way round each node.
 
-    Weinberg's walk takes each dart once. Reaching a new node, or coming back along an old edge, it goes on with the next dart whose turn
+    Weinberg's walk takes each dart once. Reaching a new node, or coming back along an old edge, it continues with the next dart whose turn
     has not come yet; reaching an old node along a new edge, it turns back at once. Each step notes the number of the node (by first
     visit), its colour, and the colours of the dart in both directions: all that there is to know.
     """

@@ -19,7 +19,7 @@ inline int side(const Points& p, i64 a, i64 b, i64 c) {
   return det > 0 ? 1 : det < 0 ? -1 : 0;
 }
 
-/// Whether node v, which is no end of a-b, is on it.
+/// Whether node v, which is not an end of a-b, is on it.
 inline bool is_on(const Points& p, i64 a, i64 b, i64 v) {
   return side(p, a, b, v) == 0 && std::min(p[a], p[b]) <= p[v] && p[v] <= std::max(p[a], p[b]);
 }

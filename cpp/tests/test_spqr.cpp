@@ -27,9 +27,9 @@ bool is_cycle(const Input& g) {
 
 const char* skeleton_problem(i32 type, const Input& g, i32 least_bond) {
   switch (type) {
-    case kS: return is_cycle(g) ? nullptr : "skeleton: S is no cycle";
-    case kP: return g.n == 2 && g.m() >= least_bond ? nullptr : "skeleton: P is no bond";
-    case kQ: return g.n == 2 && g.m() == 1 ? nullptr : "skeleton: Q is no edge";
+    case kS: return is_cycle(g) ? nullptr : "skeleton: S is not a cycle";
+    case kP: return g.n == 2 && g.m() >= least_bond ? nullptr : "skeleton: P is not a bond";
+    case kQ: return g.n == 2 && g.m() == 1 ? nullptr : "skeleton: Q is not an edge";
     default: return is_triconnected(g) ? nullptr : "skeleton: R is not simple and 3-connected";
   }
 }
@@ -50,7 +50,7 @@ const char* split_problem(const Input& g, const SplitComponents& split) {
     if (e < split.num_real && std::minmax<i64>(split.source(e), split.target(e)) != std::minmax(g.edges[2 * e], g.edges[2 * e + 1]))
       return "split: a real edge has other ends";
   }
-  if (split.num_components() != split.num_edges() - split.num_real + 1) return "split: the components are no tree";
+  if (split.num_components() != split.num_edges() - split.num_real + 1) return "split: the components are not a tree";
   return nullptr;
 }
 
@@ -124,7 +124,7 @@ const char* gluing_problem(const Blocks& blocks, const Spqr& spqr) {
   for (i32 b = 0; b < blocks.count; ++b)
     if (nodes[b] != links[b] + 1) return "spqr: not one tree per block";
   for (const auto& [key, value] : balance)
-    if (value != 1) return "spqr: the skeletons of a node are no subtree";
+    if (value != 1) return "spqr: the skeletons of a node are not a subtree";
   if (static_cast<i32>(balance.size()) != blocks.node_ptr[blocks.count]) return "spqr: nodes of a block are missing";
   const Forest& forest = spqr.forest;
   i64 parents = 0;
@@ -134,7 +134,7 @@ const char* gluing_problem(const Blocks& blocks, const Spqr& spqr) {
     bool adjacent = false;
     for (i32 x = spqr.nodes[c].first; x < spqr.nodes[c].last; ++x)
       adjacent |= spqr.entries[x].twin >= 0 && spqr.across(x) == forest.parent[c];
-    if (!adjacent) return "spqr: the parent is no neighbour";
+    if (!adjacent) return "spqr: the parent is not a neighbour";
   }
   if (parents != spqr.count() - blocks.count) return "spqr: not one root per block";
   return nullptr;

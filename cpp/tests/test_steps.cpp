@@ -19,7 +19,7 @@ bool is_permutation(const std::vector<i32>& p, i64 n) {
 
 const char* load_problem(const Input& g, const Graph& h) {
   if (h.n != g.n || h.m != g.m()) return "load: sizes";
-  if (!is_permutation(h.node_of, g.n) || !is_permutation(h.edge_of, g.m())) return "load: renumbering is no bijection";
+  if (!is_permutation(h.node_of, g.n) || !is_permutation(h.edge_of, g.m())) return "load: renumbering is not a bijection";
   if (h.num_components != count_components(g)) return "load: number of components";
   Sets sets = components_without(g, -1);
   for (i32 v = 0; v < h.n; ++v) {

@@ -1,4 +1,4 @@
-"""Assertions for your own models: the output does not depend on the numbering of a graph, and two graphs are told apart.
+"""Assertions for your own models: the output does not depend on the numbering of a graph, and two graphs are distinguished.
 
 A relabelled copy of a graph has its nodes renamed, its edges in another order and each in another direction, with all features
 moved along; an invariant function gives it the same output. Needs torch, and PyG where the graph is a PyG ``Data``. The cost is that
@@ -72,7 +72,7 @@ def assert_invariant(
     Args:
         model_or_fn: a module that reads batches of planegraph (its ``embed``, if it has one, is what is compared), or any function
             of a graph that returns a tensor. A module is put into evaluation mode for the time being: dropout and batch statistics
-            are no functions of a graph.
+            are not functions of a graph.
         graph: a :class:`planegraph.Graph`, whose labels are the features, or a PyG ``Data``; a function gets copies of the same type.
         relabelings: how many copies are tried.
         tolerance: how much an entry may differ, relative to the largest entry of the output; by default 1e-9 for float64 and 1e-4
@@ -141,7 +141,7 @@ def assert_distinguishes(
         _check_finite(output, f"\n  graph: {_describe(graph)}")
     difference, scale = _difference(first, second)
     if not difference > needed:
-        hint = "; the graphs are isomorphic, so no invariant tells them apart" if _isomorphic(g, h) else ""
+        hint = "; the graphs are isomorphic, so no invariant distinguishes them" if _isomorphic(g, h) else ""
         raise AssertionError(
             f"the two graphs get the same output: it differs by {difference:.2g}, relative to its largest entry {scale:.3g}; "
             f"needed is more than {needed:.2g}{hint}{where}"

@@ -260,7 +260,7 @@ def test_capacity_never_shrinks_with_two_iterations_at_once(prefetch):
 def test_copies(how):
     loader = PackedLoader(DS, batch_size=10, shuffle=True, seed=5, pad=True, device="cpu")
     loader.set_epoch(3)
-    iter(loader)  # a thread that runs is not in the way
+    iter(loader)  # a thread that runs does no harm
     twin = how(loader)
     assert twin.epoch == loader.epoch == 4
     assert twin.capacity == loader.capacity

@@ -116,7 +116,7 @@ CHANGED = {
 
 
 @pytest.mark.parametrize("what", CHANGED)
-@pytest.mark.parametrize("base", ["p3r-gin", "exp-gin", "qm9-mu", "zinc12k-edges-baseplane", "zincfull-baseplane"])
+@pytest.mark.parametrize("base", ["p3r-gin", "zinc12k-edges-baseplane"])
 def test_differences_make_the_settings_of_the_config(base, what):
     """Any settings come from any config by --set and what differs from it."""
     settings = load_config(base).with_overrides(CHANGED[what])

@@ -276,7 +276,7 @@ def test_measures(tmp_path):
 
 
 def test_a_record_of_an_earlier_model(record):
-    """It is read and checked as any other; its settings are those of then."""
+    """It is read and checked as any other; its settings are the original ones."""
     settings = read_record(record).settings
     of_earlier_model(record, hidden=8, g_depth=2)
     found = checked_record(record)
@@ -312,7 +312,7 @@ def test_trial_names():
 
 @pytest.fixture(scope="module")
 def apart(tmp_path_factory) -> list[Path]:
-    """Seeds 0, and 1 and 2, each a run of its own; and all three in one."""
+    """Seeds 0, and 1 and 2, each a separate run; and all three in one."""
     from train.tasks import regression, small
 
     root = tmp_path_factory.mktemp("apart")

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import signal
-import subprocess
-import sys
 import time
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+from forked import Forked
 
 from planegraph.cli import main
 from planegraph.errors import PlanegraphError
@@ -114,14 +112,13 @@ def test_again_by_several_processes(tmp_path, monkeypatch, order):
 
 def test_killed_and_resumed(tmp_path):
     epochs = 20
-    process = subprocess.Popen([sys.executable, "-m", "planegraph", *arguments("p3r-baseplane", epochs), "-q"])
+    process = Forked("planegraph", *arguments("p3r-baseplane", epochs), "-q")
     log, until = tmp_path / "runs/p3r-baseplane/log.jsonl", time.monotonic() + 60
     while not any(r["epoch"] >= 3 for r in read_log(log)):
         assert process.poll() is None, "it ended before it was killed"
         assert time.monotonic() < until
         time.sleep(0.02)
-    process.send_signal(signal.SIGKILL)
-    process.wait(30)
+    process.kill()
     assert not (tmp_path / "records").exists()
     assert main([*arguments("p3r-baseplane", epochs), "-q"]) == 0
     record = read_record("records/p3r-baseplane")

@@ -2,7 +2,7 @@
 PyTorch operations in float64.
 
 Run by test_kernels.py with TRITON_INTERPRET=1, which must be set before Triton is imported. Sizes are small, since the interpreter is slow,
-but there are rows of several programs, widths that are no power of two, and rows of padding that hold values no one may read. Products of
+but there are rows of several programs, widths that are not powers of two, and rows of padding that hold values no one may read. Products of
 bfloat16 numbers, which PyTorch's setting medium asks for, are left to test_cuda.py: the interpreter does not know them.
 """
 
@@ -82,6 +82,12 @@ def calls(monkeypatch) -> Counter:
     ):
         spy(module, name)
     return count
+
+
+@pytest.fixture
+def few_chunks(monkeypatch) -> None:
+    """Two programs for each product, as of few rows most of the usual sixteen would find none."""
+    monkeypatch.setattr(linear.triton_linear, "_MOST_CHUNKS", 2)
 
 
 def errors(found: Values, expected: Values) -> dict[str, float]:
@@ -271,6 +277,7 @@ MLPS = {  # widths of dense parts (negative: no gradient wanted) and of tables; 
 
 @pytest.mark.parametrize("replicas", [None, 2])
 @pytest.mark.parametrize("name", MLPS)
+@pytest.mark.usefixtures("few_chunks")
 def test_mlp(name, replicas, calls, monkeypatch):
     """Values, gradients and running averages; what stands in rows of padding does not matter."""
     dense_widths, table_widths, ends, sums, rows, real = MLPS[name]
@@ -317,7 +324,7 @@ def test_mlp(name, replicas, calls, monkeypatch):
         monkeypatch.setattr(mlp.triton_mlp, "_PROGRAMS", {64: 2, 128: 2})
         assert_same(run)  # several tiles for each program
         monkeypatch.setattr(mlp.triton_mlp, "_MANY_CHUNKS", 0)
-        assert_same(run)  # statistics by a kernel of their own
+        assert_same(run)  # statistics by their own kernel
 
 
 def test_mlp_of_columns_far_from_zero():
@@ -384,9 +391,14 @@ FORESTS = {  # levels narrower and wider than one program, and empty ones
 }
 
 
+WIDTHS = [*((name, 16) for name in FORESTS), ("SPQR, narrow", 20), ("block-cut, narrow", 64)]
+
+
 @INSIDE
-@pytest.mark.parametrize("replicas", [None, 2])
-@pytest.mark.parametrize(("name", "width"), [*((name, 16) for name in FORESTS), ("SPQR, narrow", 20), ("block-cut, narrow", 64)])
+@pytest.mark.parametrize(
+    ("name", "width", "replicas"), [*((*forest, 2) for forest in WIDTHS), ("SPQR", 16, None), ("block-cut", 16, None)]
+)
+@pytest.mark.usefixtures("few_chunks")
 def test_trees(name, width, replicas, inside, calls):
     g = torch.Generator().manual_seed(width)
     forests = [FORESTS[name](g) for _ in range(replicas or 1)]
@@ -454,8 +466,8 @@ def test_parts(name, replicas):
                 assert in_a[row] == in_b[parent]
 
 
-@pytest.mark.parametrize("replicas", [None, 2])
-@pytest.mark.parametrize("name", ["SPQR", "block-cut"])
+@pytest.mark.parametrize(("name", "replicas"), [("SPQR", None), ("block-cut", 2)])
+@pytest.mark.usefixtures("few_chunks")
 def test_trees_in_parts(name, replicas):
     """Parts of one tile and of several."""
     tree = trees_of_a_batch(replicas)[name]
@@ -593,6 +605,7 @@ MODELS = [
 
 
 @pytest.mark.parametrize(("cls", "kind", "replicas", "options"), MODELS, ids=str)
+@pytest.mark.usefixtures("few_chunks")
 def test_models(cls, kind, replicas, options, calls, monkeypatch):
     """A step in training mode: outputs, the gradients of all parameters, running averages; trees are in parts."""
     monkeypatch.setattr(structure, "_MANY_GRAPHS", 2)
@@ -614,6 +627,7 @@ def test_models(cls, kind, replicas, options, calls, monkeypatch):
 
 
 @pytest.mark.parametrize(("kind", "replicas", "residual"), [("categories", None, True), ("numbers by direction", 2, False)])
+@pytest.mark.usefixtures("few_chunks")
 def test_values_are_kept_in_another_dtype(kind, replicas, residual, calls, monkeypatch):
     """bfloat16, as with products of such numbers, which the interpreter does not know; and float64, from which results do not change."""
     options = {"layers": 2, "pos_dim": 4, "outputs": 3, "hidden": 16, "dropout": 0.2, "residual": residual}

@@ -1,7 +1,7 @@
 """BasePlanE and E-BasePlanE, slowly: the paper's equations with Python loops over ``Decomposition`` objects of single graphs.
 
 ``Reference(model)`` reads the parameters of a fast model by name (the same tensors, so that their gradients can be compared) and its
-config; nothing else is shared. Every vector is a tensor of its own. The only thing that looks at several graphs at once is a batch
+config; nothing else is shared. Every vector is a separate tensor. The only thing that looks at several graphs at once is a batch
 norm, which is why all maps take the rows of all graphs together. Dropout is left out.
 
 Positions p_x = (sin x f, cos x f) with x counted from 0; a plain set of darts has no positions, which its tables say as 0, so x = -1.

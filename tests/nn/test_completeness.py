@@ -1,7 +1,7 @@
 """The paper's theorem, seen on untrained models: ceil(log2 n) + 1 layers tell all planar graphs apart.
 
 Weights are as first drawn, in float64. The gap of two graphs is |a - b| / max(|a|, |b|) of their embeddings, and must exceed 1e-8:
-rounding makes gaps of 1e-15, so that nothing counts as told apart that is not.
+rounding makes gaps of 1e-15, so that nothing counts as distinguished that is not.
 """
 
 from __future__ import annotations

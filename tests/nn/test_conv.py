@@ -61,7 +61,7 @@ def close(a: torch.Tensor, b: torch.Tensor) -> None:
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("kind", [EDGES, DARTS], ids=str)
 def test_it_is_the_layer_of_the_model(kind, options):
-    """For a PyG batch with its columns in any order, with and without edge features of its own, and for a packed batch."""
+    """For a PyG batch with its columns in any order, with and without its own edge features, and for a packed batch."""
     model, conv = pair(**options)
     found = examples(kind)
     data, packed = pyg_batch(found, seed=1), pack(found)[:]

@@ -24,14 +24,17 @@ CASES = (
 )
 
 
-@pytest.mark.parametrize(("kind", "options"), CASES, ids=lambda x: str(x))
+SMALL, LARGER = {"hidden": 2, "layers": 1}, {"hidden": 6, "layers": 2}
+
+
 @pytest.mark.parametrize(
-    ("size", "training", "fast"),
+    ("kind", "options", "size", "training", "fast"),
     [
-        ({"hidden": 2, "layers": 1}, False, False),
-        ({"hidden": 2, "layers": 1}, True, False),
-        ({"hidden": 6, "layers": 2}, True, True),
+        *((*case, SMALL, False, False) for case in CASES),
+        *((*case, SMALL, True, False) for case in CASES[:2]),
+        *((*case, LARGER, True, True) for case in CASES[2:]),
     ],
+    ids=str,
 )
 def test_parameters(kind, options, size, training, fast):
     """Each entry of the Jacobian of a small model, and random combinations of them (``fast_mode``) of a larger one in training."""

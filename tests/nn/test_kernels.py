@@ -1,4 +1,4 @@
-"""The Triton kernels in Triton's interpreter, which needs no GPU, in processes of their own.
+"""The Triton kernels in Triton's interpreter, which needs no GPU, in separate processes.
 
 TRITON_INTERPRET must be set before Triton is imported, and would slow down everything else.
 """
@@ -18,7 +18,9 @@ TESTS = Path(__file__).parents[1]
 
 @pytest.mark.skipif(find_spec("triton") is None, reason="needs Triton, which is there for Linux only")
 @pytest.mark.parametrize(
-    "tests", ["nn/interpreted.py", "train/test_triton_adam.py", "data/test_resident.py::test_the_kernel_interpreted"]
+    "tests",
+    [["nn/interpreted.py"], ["train/test_triton_adam.py", "data/test_resident.py::test_the_kernel_interpreted"]],
+    ids=["nn", "train and data"],
 )
 def test_kernels_are_the_plain_operations(tests):
     hidden = {"PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST", "PYTEST_XDIST_WORKER", "PYTEST_XDIST_WORKER_COUNT"}
@@ -26,7 +28,7 @@ def test_kernels_are_the_plain_operations(tests):
         "TRITON_INTERPRET": "1",
         "CUDA_VISIBLE_DEVICES": "",
     }
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, cwd=TESTS, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert " passed" in done.stdout, done.stdout

@@ -93,7 +93,7 @@ def test_reprs_are_one_line(name):
 
 @pytest.mark.parametrize("initialise", ["reset", "load"])
 def test_a_model_made_without_memory(initialise):
-    """On the meta device, then to_empty(): where the columns of categories begin is no weight, and must not stay empty."""
+    """On the meta device, then to_empty(): where the columns of categories begin is not a weight, and must not stay empty."""
     torch.manual_seed(0)
     fresh = BasePlanE(CONFIG).eval()
     with torch.device("meta"):

@@ -231,7 +231,7 @@ def test_averages_of_other_types_and_layouts(x_dtype, running_dtype, apart):
 
 
 def test_sums_and_squares_beyond_half_precision():
-    """float16 ends at 65,504: sums over these rows were infinite, gradients were no numbers, and evaluation gave relu(bias)."""
+    """float16 ends at 65,504: sums over these rows were infinite, gradients were NaN, and evaluation gave relu(bias)."""
     torch.manual_seed(0)
     norm, wide = BatchNorm(3).half(), BatchNorm(3).double()
     x = (300 + 3 * torch.randn(70_000, 3)).half().requires_grad_()

@@ -22,14 +22,14 @@ from planegraph.data.pyg import planar_batch
 from planegraph.transforms import Planar
 
 from .examples import KINDS, NO_FEATURES, Example, Kind, corner_cases, planar_zoo
-from .models import DTYPES, make_model, pack, small_config
+from .models import make_model, pack, small_config
 
 TOLERANCE = {torch.float32: 1e-6, torch.float64: 1e-12}
 SIZE = 5  # graphs in a batch
 CONTINUOUS = Kind("continuous", "continuous", darts=True)
 
 GROUPS: dict[str, list[Plain]] = {
-    "families": list(planar_zoo()[:300:9]),
+    "families": list(planar_zoo()[:300:18]),
     "corner cases": corner_cases(),
     "single nodes": [graphs.path(1)] * 3,
     "no edges": [Plain.of(n, []) for n in (3, 1, 5)],
@@ -98,8 +98,11 @@ def assert_close(found: Tensor, expected: Tensor) -> None:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-@pytest.mark.parametrize("kind", KINDS, ids=str)
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize(
+    ("kind", "dtype"),
+    [*((kind, torch.float64) for kind in KINDS), (NO_FEATURES, torch.float32), (CONTINUOUS, torch.float32)],
+    ids=str,
+)
 def test_same_outputs(group, kind, dtype):
     examples = [Example.of(g, kind, i) for i, g in enumerate(GROUPS[group])]
     model = make_model(small_config(kind), dtype=dtype)

@@ -104,7 +104,7 @@ def test_gradients_of_sums():
 
 @pytest.mark.parametrize("method", ["core", "torch"])
 def test_replicas(method, monkeypatch):
-    """Each with ids of its own."""
+    """Each with its own ids."""
     if method == "torch":
         monkeypatch.setattr(incidence, "_in_core", incidence._in_torch)
     g = torch.Generator().manual_seed(2)

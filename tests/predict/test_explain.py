@@ -79,7 +79,7 @@ def test_predictions_are_those_of_the_predictor(predictor):
 
 
 def test_an_atom_is_masked_as_one_of_which_nothing_is_known(predictor):
-    """The masked molecule, spelled out: a dummy atom, and bonds of a type and stereochemistry that are no category."""
+    """The masked molecule, spelled out: a dummy atom, and bonds of a type and stereochemistry that are not a category."""
     from planegraph.data.batch import Collator
     from planegraph.data.packed import PackedDataset
     from planegraph.graphs.formats.smiles import read_smiles

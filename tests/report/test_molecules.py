@@ -156,7 +156,7 @@ def test_baselines_are_kept(regression, monkeypatch):
 
 
 def test_a_run_whose_baselines_fail_is_complete(regression, tmp_path, monkeypatch):
-    """Whatever stops the baselines, the figures of the ensemble are on the disk, and the same call goes on with the baselines."""
+    """Whatever stops the baselines, the figures of the ensemble are on the disk, and the same call trains the baselines."""
     _, found, _, settings = regression
 
     def stop(*_):

@@ -204,9 +204,9 @@ def test_svg_files(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("settings.yaml", "a: [", "settings.yaml is no YAML"),
+        ("settings.yaml", "a: [", "settings.yaml is not YAML"),
         ("settings.yaml", "- 1", "must be a table of settings; found list"),
-        ("result.json", "{", "result.json is damaged: it is no JSON"),
+        ("result.json", "{", "result.json is damaged: it is not JSON"),
         ("result.json", "[]", "is damaged: "),
         ("result.json", '{"a": 1}', "is damaged: "),
         ("machine.json", '{"sessions": 3}', "is damaged: "),

@@ -10,14 +10,14 @@ seeds N, N + 1, ... until its share of the time is over, and names the seed of e
     make torture TORTURE_SECONDS=600 TORTURE_ARGS="--jobs 2 --seed 1"           the same, after building what is needed
 
 Commit, machine and seed come first, then a row for each part when it ends, with its findings, and all rows again at the end. Ctrl-C or
-SIGTERM ends the suite with the rows so far and exit code 130. A part runs in a session of its own with a TMPDIR of its own; both end with
+SIGTERM ends the suite with the rows so far and exit code 130. A part runs in its own session with its own TMPDIR; both end with
 it.
 
 A part that needs what may not be there has a function ``missing()``, too: what is lacking in words, or "". A part that can do some of
 its attacks has ``without()``: those it leaves out, and why. The table shows both. ``giants`` takes huge inputs only for seeds of 1,000 and
 more.
 
-A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a few seconds with the default tests.
+A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a second with the default tests.
 """
 
 from __future__ import annotations

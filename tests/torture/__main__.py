@@ -1,4 +1,4 @@
-"""``python -m torture``: runs the parts, each in a process of its own. Exit code 1 if anything was found, 130 after Ctrl-C."""
+"""``python -m torture``: runs the parts, each in its own process. Exit code 1 if anything was found, 130 after Ctrl-C."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 They go into the functions on embeddings and drawings, too, and into readers of codes, graph6, planar_code and pickled embeddings.
 Whatever goes in, one of two things must come out: an error of the package (or numpy's or Python's ValueError, TypeError, OverflowError for
-arguments that are no arrays of the right kind), or what passes check(). A crash ends the process, which is the finding.
+arguments that are not arrays of the right kind), or what passes check(). A crash ends the process, which is the finding.
 
 A new function of a graph: a line in ``_OF_GRAPHS``.
 """

@@ -15,7 +15,7 @@ MEMORY = 3 * 2**29  # bytes that a trial may map beyond what the process has bef
 
 @contextmanager
 def bounded(seconds: float = SECONDS, memory: int = MEMORY) -> Iterator[None]:
-    """Within, more memory is a MemoryError; and what goes on for longer, be it in C++, ends the process with all its tracebacks."""
+    """Within, more memory is a MemoryError; and what takes longer, be it in C++, ends the process with all its tracebacks."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     statm = Path("/proc/self/statm")
     if statm.exists():

@@ -5,7 +5,7 @@ the size of files; or an error at one of its steps, in the middle of a write, to
 the path that it was writing, or complete, but for files that its warnings name; what was there before must still be there and sound, with
 nothing half-written beside it. Once there is room, the same command must come to the files of a run that was not disturbed.
 
-Root, and users who may make namespaces, get file systems of their own (tmpfs in a private mount namespace), which end with the process that
+Root, and users who may make namespaces, get their own file systems (tmpfs in a private mount namespace), which end with the process that
 made them. Elsewhere trials that need one are left out, and the table says so.
 """
 
@@ -192,7 +192,7 @@ def _with_inodes(job: str, folder: Path, inodes: int, at_step: AtStep) -> Ended:
 
 
 def _forked(work: Callable[[], str | None]) -> str:
-    """What the work finds, in a process of its own: it can have a namespace, as it has one thread."""
+    """What the work finds, in a separate process: it can have a namespace, as it has one thread."""
     child = Child(lambda: print(work() or "", end=""))
     code = child.wait(3 * SECONDS)
     return child.said or (f"the process of the attack ended with {code}" if code else "")

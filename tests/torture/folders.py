@@ -317,7 +317,7 @@ def _two_packings(rng: random.Random, folder: Path, root: Path) -> str | None:
 
 
 def _save_and_open(rng: random.Random, folder: Path, root: Path) -> str | None:
-    """One saves, the other opens or saves other data: whoever opens has one of the two as a whole."""
+    """One saves, the other opens or saves other data: a reader gets one of the two as a whole."""
     path = folder / "data.safetensors"
     shutil.copy(root / path.name, path)
 

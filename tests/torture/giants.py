@@ -1,7 +1,7 @@
 """Huge inputs: 10^7 tiny graphs in one batch, and single graphs of 10^7 nodes.
 
 Seeds below 1,000 take 4,000 instead of 10^7, so that the tests, which count from seed 0, need seconds; ``make torture`` starts at a random
-seed below 10^9. A trial is a process of its own with limited memory. One in three has too little: it may end in a MemoryError, but must
+seed below 10^9. A trial is a separate process with limited memory. One in three has too little: it may end in a MemoryError, but must
 stay alive, and must work as before when it has memory again. The others have what was measured to be enough, or 80 % of the machine's if
 that is less; with enough, all answers must be right.
 """

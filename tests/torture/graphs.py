@@ -59,7 +59,7 @@ def _planarity(g: Plain) -> str | None:
     if (witness is None) != expected:
         return f"{graph6(g)}: networkx says planar={expected}, kuratowski_witness says otherwise"
     if witness is not None and is_kuratowski_subdivision(witness) is None:
-        return f"{graph6(g)}: the witness is no subdivision of K5 or K3,3: {witness.tolist()}"
+        return f"{graph6(g)}: the witness is not a subdivision of K5 or K3,3: {witness.tolist()}"
     pg.decompose(built, "set").check()
     return None
 

@@ -1,6 +1,6 @@
 """What a process may do while threads are in the core: fork, spawn, end with daemon threads at work, call the core as it ends.
 
-A trial is a process of its own that does one of these. It must end by itself, with exit code 0 and without a word.
+A trial is a separate process that does one of these. It must end by itself, with exit code 0 and without a word.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Runs parts of the torture suite: trial after trial until the time is over, and a table of what came out.
 
-Each part runs in a process of its own, which leads a session and has its own folder for temporary files. When it ends, hangs or is
+Each part runs in a separate process, which leads a session and has its own folder for temporary files. When it ends, hangs or is
 interrupted, all processes of the session are killed and the folder is removed.
 """
 
@@ -84,7 +84,7 @@ def run_and_tell(part: str, seed: int, seconds: int, progress: str, findings: st
 
 
 class Apart:
-    """A part in a process of its own: one that dies or hangs is a finding of the trial that it was at."""
+    """A part in a separate process: one that dies or hangs is a finding of the trial that it was at."""
 
     def __init__(self, part: str, seed: int, seconds: float) -> None:
         self.part, self.seed, self._begin = part, seed, time.monotonic()
@@ -134,7 +134,7 @@ def _kill_session(leader: int) -> None:
 
 
 def _session(leader: int) -> list[int]:
-    """Its processes that are no zombies; without /proc, the leader's group has to do."""
+    """Its processes that are not zombies; without /proc, the leader's group has to do."""
     if not Path("/proc/self/stat").exists():
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(leader, signal.SIGKILL)

@@ -1,6 +1,6 @@
-"""Hostile text through the command line: sizes that lie, bytes that are no text, lines and names without end, escapes for the terminal.
+"""Hostile text through the command line: sizes that lie, bytes that are not text, lines and names without end, escapes for the terminal.
 
-Whatever is in a file, canon, decompose and iso end with an exit code of their own, within seconds, and what they say has no control
+Whatever is in a file, canon, decompose and iso end with one of their exit codes, within seconds, and what they say has no control
 characters.
 """
 

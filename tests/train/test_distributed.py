@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import socket
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from forked import Forked
 
 from planegraph.errors import PlanegraphError
 from planegraph.processes import first_process, process_count, process_rank
@@ -21,18 +21,25 @@ from .ddp_worker import GRAPHS, settings
 from .tasks import regression
 
 
-def start_two(*arguments: str, module: str = "train.ddp_worker", good: bool = True) -> subprocess.CompletedProcess:
-    env = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1])}
-    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", module]
-    run = subprocess.run([sys.executable, *launch, *arguments], env=env, timeout=120, capture_output=True, text=True)
-    assert (run.returncode == 0) == good, run.stderr
-    return run
+def start_two(*arguments: str) -> None:
+    """Two processes in the environment that torchrun gives them."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    shared = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port)}
+    both = [Forked("train.ddp_worker", *arguments, env=shared | {"RANK": str(k), "LOCAL_RANK": str(k)}) for k in range(2)]
+    for process in both:
+        errors = process.communicate(120)[1]
+        assert process.returncode == 0, errors
 
 
 def test_a_folder_in_the_way_is_named_once(tmp_path):
-    """All processes end, the first by the usual exit code, and it says why."""
+    """Under torchrun: all processes end, the first by the usual exit code, and it says why."""
     (tmp_path / "result.json").write_text("{}")
-    run = start_two("train", "p3r", "--device", "cpu", "--out", str(tmp_path), module="planegraph", good=False)
+    launch = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m", "planegraph"]
+    command = [sys.executable, *launch, "train", "p3r", "--device", "cpu", "--out", str(tmp_path)]
+    run = subprocess.run(command, timeout=120, capture_output=True, text=True)
+    assert run.returncode != 0
     assert run.stderr.count("already holds a run") == 1
     assert "exitcode  : 2 " in run.stderr
 

@@ -6,9 +6,7 @@ import errno
 import json
 import os
 import re
-import signal
-import subprocess
-import sys
+import time
 
 import pytest
 
@@ -22,25 +20,21 @@ from planegraph.train import Callback, molecules, sweep, train
 from planegraph.train.molecules import molecule_settings, train_molecules
 
 from .tasks import regression, small
-from .test_resume import TESTS, assert_same, contents, start, wait_for_epoch, whole  # noqa: F401 - a fixture
+from .test_resume import assert_same, contents, start, wait_for_epoch, whole  # noqa: F401 - a fixture
 from .test_targets import settings_for, several
-
-HOLDER = """
-import sys, time
-from planegraph.runs.lock import FolderLock
-with FolderLock(sys.argv[1]) as lock:
-    print(lock.take(sys.argv[1]), flush=True)
-    time.sleep(600)
-"""
 
 
 @pytest.fixture
 def holder(tmp_path):
     """Another process that holds ``tmp_path / "run"``."""
-    with subprocess.Popen([sys.executable, "-c", HOLDER, tmp_path / "run"], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout.readline() == "None\n"
-        yield process
-        process.kill()
+    process, until = start(tmp_path / "run", "hold"), time.monotonic() + 60
+    while not process.said():
+        assert process.poll() is None
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert process.said() == "None\n"
+    yield process
+    process.kill()
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -79,7 +73,6 @@ def test_a_folder_in_use_is_refused_and_left_as_it_is(tmp_path, holder, resume):
 
 def test_the_lock_of_a_dead_process_is_taken_over(tmp_path, holder):
     holder.kill()
-    holder.wait()
     assert json.loads((tmp_path / "run" / LOCK).read_text())["pid"] == holder.pid  # its text is there still
     train(regression(), small(), tmp_path / "run", device="cpu")
     assert not (tmp_path / "run" / LOCK).read_text()
@@ -88,10 +81,8 @@ def test_the_lock_of_a_dead_process_is_taken_over(tmp_path, holder):
 def test_two_processes_that_start_together(tmp_path, whole):  # noqa: F811
     """One of them trains, as if it were alone; the other is refused, whether it comes at once or later."""
     folder = tmp_path / "run"
-    env = os.environ | {"PYTHONPATH": str(TESTS)}
-    command = [sys.executable, "-m", "train.worker", str(folder), "resume"]
-    both = [subprocess.Popen(command, env=env, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    errors = {process.wait(120): process.stderr.read() for process in both}
+    both = [start(folder, "resume") for _ in range(2)]
+    errors = {process.wait(120): process.communicate(0)[1] for process in both}
     assert sorted(errors) == [0, 1]
     assert re.search(r"FolderError: .* is in use by process \d+", errors[1])
     assert_same(folder, whole)
@@ -102,8 +93,7 @@ def test_a_killed_run_is_resumed(tmp_path, whole):  # noqa: F811
     wait_for_epoch(process, tmp_path, 3)
     with pytest.raises(FolderError, match=f"in use by process {process.pid}"):
         train(regression(), small(), tmp_path, resume=True, device="cpu")
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.kill()
     assert start(tmp_path, "resume").wait(120) == 0
     assert_same(tmp_path, whole)
 

@@ -91,7 +91,7 @@ def test_the_same_curve(tmp_path, monkeypatch, edges):
 
 
 def test_resumed_from_the_other(tmp_path, monkeypatch):
-    """A run may begin with the dataset on the host and go on with it on the device."""
+    """A run may begin with the dataset on the host and be resumed on the device."""
     task, settings = regression(), small(**OPTIONS)
     train(task, settings, tmp_path / "whole", device="cpu")
     train(task, settings.with_overrides(["train.epochs=2"]), tmp_path / "parts", device="cpu")

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
 from dataclasses import fields, replace
 from pathlib import Path
@@ -15,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from forked import Forked
 
 import planegraph as pg
 from planegraph.data import PackedDataset
@@ -36,15 +34,12 @@ from planegraph.train.stack import Stack
 from .tasks import regression, small, stopped_at
 from .worker import settings
 
-TESTS = Path(__file__).parents[1]
+
+def start(folder: Path, how: str) -> Forked:
+    return Forked("train.worker", folder, how)
 
 
-def start(folder: Path, how: str) -> subprocess.Popen:
-    env = os.environ | {"PYTHONPATH": str(TESTS)}
-    return subprocess.Popen([sys.executable, "-m", "train.worker", str(folder), how], env=env, stdout=subprocess.PIPE, text=True)
-
-
-def wait_for_epoch(process: subprocess.Popen, folder: Path, epoch: int) -> None:
+def wait_for_epoch(process: Forked, folder: Path, epoch: int) -> None:
     until = time.monotonic() + 60
     while not any(r["epoch"] >= epoch for r in read_log(folder / "log.jsonl")):
         assert process.poll() is None, "the run ended before it was interrupted"
@@ -375,7 +370,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
 
 @pytest.mark.parametrize("seed", range(5))
 def test_one_bit_of_a_checkpoint(tmp_path, seed):
-    """Whichever of the tensors' bits has changed, also in a later stack: nothing is gone on with, and nothing is changed."""
+    """Whichever of the tensors' bits has changed, also in a later stack: nothing is resumed, and nothing is changed."""
     task, alone = regression(), {"seeds": 2, "together": False}
     train(task, small(epochs=1, **alone), tmp_path, device="cpu")
     path = tmp_path / "group1" / CHECKPOINT

@@ -179,7 +179,7 @@ def test_what_is_no_object_is_named(tmp_path, text):
     path = tmp_path / "result.json"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(
-        FormatError, match=r"result\.json is damaged: it (is nested too deeply|must hold an object|is no JSON)"
+        FormatError, match=r"result\.json is damaged: it (is nested too deeply|must hold an object|is not JSON)"
     ) as error:
         read_json(path)
     assert len(str(error.value)) < 1000

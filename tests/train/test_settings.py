@@ -59,7 +59,7 @@ def test_yaml_by_hand_and_overrides(tmp_path):
         ("model.graph_scale=1" + 40 * "0", "integers must be at most"),
         ("model..hidden=3", "key.key=value"),
         ("train.ema=1", "train.ema"),
-        ("train.lr.x=1", "train.lr has no settings of its own"),
+        ("train.lr.x=1", "train.lr has no settings"),
         ("lr", "key.key=value"),
         ("model_class=GAT", "model_class must be one of"),
         ("train.together=3", "train.together must be true or false; found 3"),
@@ -67,10 +67,10 @@ def test_yaml_by_hand_and_overrides(tmp_path):
         ("train.seeds=1001", "train.seeds must be at most 1000; found 1001. Further seeds are another run"),
         ("train=[]", "train must be a table of settings"),
         ("train={seed: 1, seed: 2}", "seed is given twice, again in line 1"),
-        ("train.lr=[", r"'train\.lr=\[' is no YAML"),
-        ("train.lr=2026-13-01", r"'train\.lr=2026-13-01' is no YAML: month must be in 1\.\.12"),
-        ("train.lr=" + 3000 * "[", "is no YAML: maximum recursion depth"),
-        ("train.lr=\udcff", "is no YAML"),
+        ("train.lr=[", r"'train\.lr=\[' is not YAML"),
+        ("train.lr=2026-13-01", r"'train\.lr=2026-13-01' is not YAML: month must be in 1\.\.12"),
+        ("train.lr=" + 3000 * "[", "is not YAML: maximum recursion depth"),
+        ("train.lr=\udcff", "is not YAML"),
     ],
 )
 def test_what_is_wrong_is_named(override, words):

@@ -1,4 +1,4 @@
-"""Targets with a model each, trained as one stack: each has the folder, the curve, the models and the figures of a run of its own."""
+"""Targets with a model each, trained as one stack: each has the folder, the curve, the models and the figures of a separate run."""
 
 from __future__ import annotations
 
@@ -152,7 +152,7 @@ def test_targets_are_checked():
 
 
 def test_what_is_there_is_not_lost(tmp_path):
-    """The run of a target goes on with its stack only, and a stack does not write over a run in its folder."""
+    """The run of a target is resumed with its stack only, and a stack does not write over a run in its folder."""
     task = several()
     train(task, settings_for(None, epochs=2), tmp_path / "stack", device="cpu")
     with pytest.raises(PlanegraphError, match=r"trained together with others, in .*stack; resume that one"):
@@ -172,7 +172,7 @@ def test_a_run_inside_of_a_run_is_no_target(tmp_path):
 
 
 def test_a_signal_in_mid_epoch(tmp_path):
-    """Stopped within an epoch and gone on with: the same as the whole."""
+    """Stopped within an epoch and resumed: the same as the whole."""
     task = several()
     train(task, settings_for(None), tmp_path / "whole", device="cpu")
     with pytest.raises(Stopped, match="epoch 2, step 1"):  # of three steps an epoch

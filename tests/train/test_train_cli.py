@@ -151,7 +151,7 @@ def test_trouble_is_explained(tmp_path, capsys):
             f"planegraph: cannot read --config {missing}: No such file or directory\n",
         ),
         (["train", "counting", "--config", str(tmp_path), *out], f"planegraph: cannot read --config {tmp_path}: Is a directory\n"),
-        (["train", "counting", "--config", str(broken), *out], f"{broken} is no YAML"),
+        (["train", "counting", "--config", str(broken), *out], f"{broken} is not YAML"),
         (["train", "counting", "--set", "options.colour=3", *FAST, *out], "options of the task counting"),
         (["train", "counting", "--set", "task=other", *out], "--set makes the task other, but counting was asked for"),
         (["train", "counting", "--set", "model_class=GINE", *FAST, *out], "GINE reads edge features"),

@@ -66,7 +66,7 @@ def test_the_model_of_zinc(tmp_path, monkeypatch, norm, edges):
     ],
 )
 def test_gradients_aside(tmp_path, monkeypatch, model_class, precision, seeds):
-    """On a stream of their own or in the chain, gradients of weights are the same, bit for bit; in float32, by the kernels."""
+    """On a separate stream or in the chain, gradients of weights are the same, bit for bit; in float32, by the kernels."""
     task = regression(edges=model_class in ("BasePlanE", "GINE"))
     settings = small(model_class=model_class, **OPTIONS | {"precision": precision, "seeds": seeds}).with_overrides(
         ["model.norm=batch"]

@@ -1,4 +1,4 @@
-"""The kernels of Adam against their twin in torch operations: on a GPU, else by Triton's interpreter, which a process of its own starts."""
+"""The kernels of Adam against their twin in torch operations: on a GPU, else by Triton's interpreter, in a separate process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from planegraph.nn.ops import linear
 from planegraph.runs.models import make_models
 from planegraph.runs.settings import TrainSettings
 from planegraph.runs.trials import trials_of
@@ -45,10 +46,17 @@ def factors(trials: int) -> torch.Tensor:
 
 
 @kernels
-@pytest.mark.parametrize("trials", [1, 3])
-@pytest.mark.parametrize(("optimizer", "decay"), [("adam", 0.0), ("adam", 0.1), ("adamw", 0.1)])
-@pytest.mark.parametrize("averaged", [False, True])
-@pytest.mark.parametrize("clip", [None, 2.0])
+@pytest.mark.parametrize(
+    ("trials", "optimizer", "decay", "averaged", "clip"),
+    [  # every pair of values
+        (1, "adam", 0.0, False, None),
+        (3, "adam", 0.0, True, 2.0),
+        (1, "adam", 0.1, True, None),
+        (3, "adam", 0.1, False, 2.0),
+        (1, "adamw", 0.1, True, 2.0),
+        (3, "adamw", 0.1, False, None),
+    ],
+)
 def test_the_same_steps(trials, optimizer, decay, averaged, clip):
     plain, fused = both(trials, optimizer=optimizer, weight_decay=decay, clip=clip, ema=0.7 if averaged else None)
     for step in range(1, 4):
@@ -67,7 +75,7 @@ def test_the_same_steps(trials, optimizer, decay, averaged, clip):
 @pytest.mark.parametrize("trials", [1, 3])
 @pytest.mark.parametrize("size", [1.0, 1e-30, 1e25, 1e37])
 def test_the_same_norms(trials, size):
-    """Also where squares are no float32 numbers, and always the same bits."""
+    """Also where squares are not float32 numbers, and always the same bits."""
     plain, fused = both(trials)
     gradient = gradient_of(trials, 1, size)
     found = fused.norms(gradient)
@@ -100,11 +108,11 @@ def made_step(task, settings) -> TrainingStep:
 
 
 @kernels
-@pytest.mark.parametrize("clip", [None, 0.1])
-def test_training_steps(monkeypatch, clip):
+def test_training_steps(monkeypatch):
     """Whole steps of a model with statistics, which are averaged too: first steps, where rounding has not grown yet."""
+    monkeypatch.setattr(linear.triton_linear, "_MOST_CHUNKS", 2)  # most would be empty
     task = regression()
-    settings = small(clip=clip, ema=0.9, weight_decay=0.01).with_overrides(["model.norm=batch"])
+    settings = small(clip=0.1, ema=0.9, weight_decay=0.01).with_overrides(["model.norm=batch"])
     steps = []
     for fused in (False, True):
         monkeypatch.setattr(triton_adam, "can_fuse", lambda weights, fused=fused: fused)

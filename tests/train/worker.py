@@ -1,4 +1,4 @@
-"""A run in a process of its own, for the tests that kill it: ``python -m train.worker FOLDER [resume|slow]``."""
+"""A run in a separate process, for the tests that kill it: ``python -m train.worker FOLDER [resume|slow|hold]``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 import time
 
 from planegraph.runs.errors import Stopped
+from planegraph.runs.lock import FolderLock
 from planegraph.train import train
 
 from .tasks import regression, small
@@ -19,6 +20,10 @@ def settings(**changes):
 
 def main() -> None:
     folder, how = sys.argv[1], sys.argv[2]
+    if how == "hold":
+        with FolderLock(folder) as lock:
+            print(lock.take(folder), flush=True)
+            time.sleep(600)
     if how == "slow":
         from planegraph.train.step import TrainingStep
 

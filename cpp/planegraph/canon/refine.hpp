@@ -7,7 +7,7 @@
 // a canonically chosen class is enough.
 //
 // Often a rare class is visible long before the partition is stable. Three stages, each decided by invariant counts only:
-//   1. darts leaving the rarest kind of node, told apart by what is next to them;
+//   1. darts leaving the rarest kind of node, distinguished by what is next to them;
 //   2. the initial partition of all states;
 //   3. Hopcroft's refinement, canonically ordered: splitters first in, first out; touched classes in the order of their ids; the
 //      smaller part (on a tie the touched one) gets the new id.

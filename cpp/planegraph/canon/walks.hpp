@@ -13,7 +13,7 @@
 //
 // Rigid skeletons that are not planar (only when the caller allows them) are coded as multisets of darts. Such codes are incomplete,
 // so ties that depend on them prove nothing; a component with such a tie is encoded as a set too, and two centres that cannot be
-// told apart get a neutral root between them: a bond of two virtual edges. The result stays invariant.
+// distinguished get a neutral root between them: a bond of two virtual edges. The result stays invariant.
 //
 // O(n log n): every code is as long as its skeleton, and sorting codes of total length L costs O(L log L).
 #pragma once

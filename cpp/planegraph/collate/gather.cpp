@@ -1,6 +1,6 @@
 // The first step of the collation (collate.hpp): copy and shift the rows of the chosen graphs, check them, measure the batch.
 //
-// The rows of one graph are a few cache lines in each of some twenty columns, each on a page of its own. Waiting for them one after another
+// The rows of one graph are a few cache lines in each of some twenty columns, each on another page. Waiting for them one after another
 // would cost as much as everything else, so they are asked for some graphs ahead, and read once.
 #include <algorithm>
 #include <cstring>

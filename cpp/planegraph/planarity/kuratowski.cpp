@@ -284,7 +284,7 @@ class WitnessSearch {
 
   i32 num_nodes_;
   i32 num_critical_ = 0;  // edges_ starts with the critical ones,
-  i32 num_fixed_ = 0;     // and goes on with those of the forest up to here
+  i32 num_fixed_ = 0;     // and continues with those of the forest up to here
   std::vector<SuperEdge> edges_, chains_;
   std::vector<i32> next_input_;
   std::vector<i32> prefix_u_, prefix_v_;

@@ -161,7 +161,7 @@ i32 SplitComponents::new_edge(i32 source, i32 target) {
   return static_cast<i32>(edge_.size()) - 1;
 }
 
-/// Ends the open component with a new virtual edge, which is returned. A component that is no bond is a triangle or rigid.
+/// Ends the open component with a new virtual edge, which is returned. A component that is not a bond is a triangle or rigid.
 i32 SplitComponents::close_component(i32 kind, i32 source, i32 target) {
   const i32 e = new_edge(source, target);
   take(e);

@@ -58,7 +58,7 @@ class Queue {
   i64 next_ = 0, end_;
 };
 
-/// The first exception of a thread needs memory of its own, and glibc aborts the process if there is none: too late for std::bad_alloc. So
+/// The first exception of a thread takes memory, and glibc aborts the process if there is none: too late for std::bad_alloc. So
 /// a thread asks for exceptions before it takes memory for its work. (It throws none: unwinding takes locks, which a fork could catch.)
 void make_room_for_exceptions() { [[maybe_unused]] const volatile int none = std::uncaught_exceptions(); }
 

@@ -276,7 +276,7 @@ void Emitter::emit_edge(const Context& x, i32 c, i32 dart) {
   for (i32 way = 0; way < 2; ++way) put(x, spqr_row_[c], dart ^ way, 1 + way, 1 + way, true);
 }
 
-/// All darts, without positions. A child whose two directions cannot be told apart becomes a set too.
+/// All darts, without positions. A child whose two directions cannot be distinguished becomes a set too.
 void Emitter::emit_set(const Context& x, i32 c) {
   Spqr& spqr = x.spqr;
   for (i32 y = spqr.nodes[c].first; y < spqr.nodes[c].last; ++y) {

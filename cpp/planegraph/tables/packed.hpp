@@ -26,7 +26,7 @@ struct Packed {
   using Columns = std::span<Array<i32> Packed::* const>;
   static consteval Columns columns(Table table);
 
-  /// A table with offsets of its own.
+  /// A table with its own offsets.
   struct WithOffsets {
     Array<i64> Packed::* ptr;
     Columns columns;

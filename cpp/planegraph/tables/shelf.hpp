@@ -1,7 +1,7 @@
-// Things kept between calls for whoever needs one next, on a fixed number of places, without a lock.
+// Things kept between calls for the next thread that needs one, on a fixed number of places, without a lock.
 //
 // A lock would survive a fork in the hands of a thread that the child does not have, and the child would wait for it forever. Here a thing
-// belongs to whoever exchanged its place for an empty one, so the places are consistent at every moment; what another thread held while
+// belongs to the thread that exchanged its place for an empty one, so the places are consistent at every moment; what another thread held while
 // its process was forked is lost to the child, and no more.
 #pragma once
 

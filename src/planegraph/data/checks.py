@@ -142,7 +142,7 @@ def _check_walks(t: Mapping[str, np.ndarray]) -> None:
     real = edge >= 0
     fits = np.ones(len(edge), bool)
     fits[real] = (t["edges"][edge[real]] == t["walk_node"][real, None]).any(axis=1)
-    _all(t, "walk_node", fits, "is no end of the edge that its walk goes along")
+    _all(t, "walk_node", fits, "is not an end of the edge of its walk")
     used = np.zeros(len(t["edges"]), bool)
     used[edge[real]] = True
     _all(t, "edges", used, "is in no walk")

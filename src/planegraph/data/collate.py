@@ -91,7 +91,7 @@ class Feature:
 
 
 def as_ids(ids: Any) -> np.ndarray:
-    """Graph ids as an int64 array of their own."""
+    """Graph ids as an int64 array that they do not share."""
     array = np.asarray(ids if not isinstance(ids, Tensor) else ids.cpu().numpy())
     if array.size == 0 and array.ndim == 1:
         return np.empty(0, np.int64)

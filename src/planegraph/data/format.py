@@ -3,7 +3,7 @@
 ::
 
     8 bytes   length of the header
-    header    JSON: type, shape and place of each array; ``__metadata__["planegraph"]`` is the manifest, a JSON text of its own:
+    header    JSON: type, shape and place of each array; ``__metadata__["planegraph"]`` is the manifest, a JSON text:
               format, version, labels, counts, and for each array its type, shape and CRC-32. Padded with blanks to 64 bytes.
     arrays    wide types first, so that each is aligned; without gaps
     seal      the last array: CRC-32 of everything before the arrays
@@ -17,7 +17,7 @@ old file or the new one, and perhaps a file ``.<name>.*.tmp``, which the next wr
 Opening costs O(graphs), plus one pass over the bytes (some GB/s) for the checksums. With ``verify=False`` that pass is over positions and
 depths alone, which must not exceed what the tables can hold, and :meth:`PackedFile.verify` can do the rest later; saving does.
 
-A file of up to a mebibyte is read into memory, a larger one is mapped. Whoever truncates a file that is mapped, or overwrites it in place,
+A file of up to a mebibyte is read into memory, a larger one is mapped. Truncating a file that is mapped, or overwriting it in place,
 ends the processes that read it (SIGBUS) or changes their data; writing as above, or any other renaming, leaves them the old file.
 """
 
@@ -246,7 +246,7 @@ def _open_file(path: str | os.PathLike[str], advice: str) -> PackedFile:
     with open(path, "rb", opener=_open_now) as file:
         stat = os.fstat(file.fileno())
         _check(S_ISREG(stat.st_mode), "it is not a regular file")
-        _check(stat.st_size >= 8, f"it has {stat.st_size} bytes and is no safetensors file")
+        _check(stat.st_size >= 8, f"it has {stat.st_size} bytes and is not a safetensors file")
         mapped = stat.st_size > _SMALL
         buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
         place = (os.path.abspath(path), _identity(stat)) if mapped else None
@@ -261,7 +261,7 @@ def _open_now(path: str, flags: int) -> int:
 def read_tensors(path: Path) -> tuple[bytes, dict[str, str]]:
     """A safetensors file that is read as a whole, such as a model, and its metadata; :func:`open_packed` is for datasets.
 
-    FormatError, before more than the header is read, unless the file has the size that this says; other exceptions if it is no JSON.
+    FormatError, before more than the header is read, unless the file has the size that this says; other exceptions if it is not JSON.
     """
     with open_file(path) as file, naming_file(path):
         size = checked_size(file, TENSORS)
@@ -289,7 +289,7 @@ def _read(buffer: mmap.mmap | bytes) -> tuple[dict[str, Any], dict[str, np.ndarr
     length = int.from_bytes(buffer[:8], "little")
     _check(
         2 <= length <= min(_MAX_HEADER, len(buffer) - 8),
-        f"a header of {length} bytes cannot be in a file of {len(buffer)}; it is truncated, damaged or no safetensors file",
+        f"a header of {length} bytes cannot be in a file of {len(buffer)}; it is truncated, damaged or not a safetensors file",
     )
     start = 8 + length
     header = _object(buffer[8:start], "the header")
@@ -308,7 +308,7 @@ def _object(data: bytes | str, what: str) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except (ValueError, RecursionError) as error:
-        raise FormatError(f"{what} is no JSON ({error}); the file is damaged or no safetensors file") from None
+        raise FormatError(f"{what} is not JSON ({error}); the file is damaged or not a safetensors file") from None
     _check(isinstance(value, dict), f"{what} must be a JSON object; found {type(value).__name__}")
     return value
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .batch import PlanarBatch
 
 _PLAIN = tuple(c for c in (COLUMNS[name] for t in ("walk", "spqr", "block", "cut") for name in TABLES[t]) if not c.none)
-"""Columns without -1, which are tensors of their own."""
+"""Columns without -1, which are separate tensors."""
 
 IDS: dict[str, tuple[str, ...]] = {
     **{column.name: (column.ids_of,) if column.ids_of else () for column in _PLAIN},

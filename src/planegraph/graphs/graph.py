@@ -30,7 +30,7 @@ class Graph:
             edge e = (u, v) in the direction u -> v, ``dart_labels[e, 1]`` of v -> u.
         names: what the caller calls the nodes: n different hashable objects. Results of functions say nodes by these names.
 
-    Labels on nothing are no labels: without edges ``edge_labels`` and ``dart_labels`` are None, without nodes ``node_labels`` is.
+    Labels on nothing count as no labels: without edges ``edge_labels`` and ``dart_labels`` are None, without nodes ``node_labels`` is.
 
     >>> import planegraph as pg
     >>> g = pg.Graph(4, [(0, 1), (1, 2), (2, 0), (2, 3)], node_labels=[6, 6, 6, 8])

@@ -25,7 +25,7 @@ def as_labels(values: Any, rows: tuple[int, ...], what: str) -> np.ndarray | Non
     """Checks and normalises labels whose leading shape must be ``rows``; ``what`` names them in messages.
 
     Returns a new int64 or float64 array of shape ``rows + (width,)``, or None if it would be empty: labels on nothing, or of
-    width 0, are no labels.
+    width 0, count as no labels.
 
     >>> as_labels([3, 1], (2,), "node_labels")
     array([[3],

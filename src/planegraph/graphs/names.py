@@ -32,7 +32,7 @@ class Numbers:
         except (KeyError, TypeError):
             v = -1
         if not 0 <= v < self._num_nodes:
-            raise InvalidGraphError(f"{name!r} is no node of the graph")
+            raise InvalidGraphError(f"{name!r} is not a node of the graph")
         return v
 
     def of(self, names: Iterable[Any]) -> np.ndarray:

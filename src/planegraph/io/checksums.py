@@ -1,4 +1,4 @@
-"""Checksums inside files: whatever a planegraph reads back from a folder of its own was not altered since it was written.
+"""Checksums inside files: whatever a planegraph reads back from its own folder was not altered since it was written.
 
 ========================  =======================================================================================================
 a JSON object             its field ``crc32``, of the other values as ``json.dumps(values, sort_keys=True)`` writes them
@@ -8,7 +8,7 @@ a safetensors file        ``planegraph-seal`` in its metadata, 8 digits, of the 
 ========================  =======================================================================================================
 
 So the files stay what they are for other tools. A text has it in front, where a file that is cut off keeps it. A CRC-32 finds every
-altered digit, every burst of up to 32 bits, and other damage but for one case in four billion; it is no signature. JSON and text without a
+altered digit, every burst of up to 32 bits, and nearly all other damage; it is not a signature. JSON and text without a
 checksum, of earlier versions or written by hand, are read as they are; so is a text whose last line is the checksum of what is before it.
 """
 
@@ -80,7 +80,7 @@ def read_json(path: Path, advice: str = "", required: bool = False) -> dict[str,
     except RecursionError:
         what = "it is nested too deeply"
     except ValueError as error:
-        what = f"it is no JSON ({error})"
+        what = f"it is not JSON ({error})"
     raise FormatError(f"{path} is damaged: {what}{'. ' if advice else ''}{advice}")
 
 

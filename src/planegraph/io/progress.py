@@ -1,4 +1,4 @@
-"""A progress bar of one line on stderr, for packing and downloads. Silent where stderr is no terminal, so that logs stay clean."""
+"""A progress bar of one line on stderr, for packing and downloads. Silent where stderr is not a terminal, so that logs stay clean."""
 
 from __future__ import annotations
 

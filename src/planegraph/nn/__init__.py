@@ -1,4 +1,4 @@
-"""PlanE models: TriEnc, BiEnc, CutEnc and Update of the paper, each in a file of its own, and baselines behind the same interface."""
+"""PlanE models: TriEnc, BiEnc, CutEnc and Update of the paper, one file each, and baselines behind the same interface."""
 
 from __future__ import annotations
 

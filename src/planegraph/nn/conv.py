@@ -1,4 +1,4 @@
-"""One PlanE layer as an operator with PyG's manners, for modules of your own."""
+"""One PlanE layer as a PyG-style operator, for your own modules."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class PlanEConv(nn.Module):
         residual: whether :math:`\mathbf{h}_u`, the mapped input, is added to f(...).
         graph_scale: the sum over V is divided by it; about the number of nodes of a graph is good.
         neighbours, readout, triconnected, biconnected, cut: the five terms, each of which can be switched off.
-        replicas: None, or the number of copies with weights of their own, for ``PlanarBatch.stack``.
+        replicas: None, or the number of copies with their own weights, for ``PlanarBatch.stack``.
 
     Shapes:
         - **x** (N, in_channels), of any float dtype

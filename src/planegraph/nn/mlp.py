@@ -25,7 +25,7 @@ class MLP(nn.Module):
     """Linear, norm, ReLU, Linear, norm, ReLU; f and the output MLP leave out the last norm and ReLU.
 
     Args:
-        widths: of the input; a sequence for an input that is a concatenation of parts, each of which has a map of its own:
+        widths: of the input; a sequence for an input that is a concatenation of parts, each of which has its own map:
             a linear map of a concatenation is a sum of linear maps.
         outputs: the width of the output.
         norm: none or batch, whose running averages move by ``momentum``. A map that a norm follows has no bias: the norm would take it away

@@ -38,7 +38,7 @@ FORMAT = 2
 
 _SETTINGS, _CHECKSUM = "planegraph", "planegraph-crc32"
 _DEEP = 16  # layers; of a model of more, one layer is built before all
-_WIDE = 4096  # pos_dim may be unused, so no tensor of a file need have that width; more than this is no honest setting
+_WIDE = 4096  # pos_dim may be unused, so no tensor of a file need have that width; no honest setting is larger
 
 
 class GraphModel(nn.Module):
@@ -46,7 +46,7 @@ class GraphModel(nn.Module):
 
     Args:
         config: all settings.
-        replicas: None, or how many copies with weights of their own run side by side on stacked batches (``PlanarBatch.stack``).
+        replicas: None, or how many copies with their own weights run side by side on stacked batches (``PlanarBatch.stack``).
     """
 
     reads_edges = True
@@ -259,7 +259,7 @@ class GraphModel(nn.Module):
             raise FormatError(f"{file} is missing: there is no saved model") from None
         except MemoryError:
             raise
-        except Exception as error:  # the library raises errors of its own for damaged files
+        except Exception as error:  # the library raises its own errors for damaged files
             raise FormatError(f"{file} does not hold a saved model: {shortened(error)}") from error
         if version != FORMAT:
             raise FormatError(
@@ -324,7 +324,7 @@ class GraphModel(nn.Module):
         return stacked.train(models[0].training)
 
     def unstack(self) -> list[Self]:
-        """The replicas as models of their own."""
+        """The replicas as separate models."""
         if self.replicas is None:
             raise ValueError("this model has no replicas")
         state, out = self.state_dict(), []

@@ -321,7 +321,9 @@ class Embedding:
             try:
                 darts = [dart[v, u] for u in around]
             except KeyError as error:
-                raise InvalidEmbeddingError(f"the order around node {v} names {error.args[0][1]}, which is no neighbour") from None
+                raise InvalidEmbeddingError(
+                    f"the order around node {v} names {error.args[0][1]}, which is not a neighbour"
+                ) from None
             if len(set(darts)) < len(darts):
                 twice = Counter(darts).most_common(1)[0][0]
                 raise InvalidEmbeddingError(

@@ -41,7 +41,7 @@ def embedding(graph: Any, positions: Any = None, outer_face: Iterable[Any] | Non
     graph = as_graph(graph)
     if positions is not None:
         if outer_face is not None:
-            raise ValueError("positions have outer faces of their own; give positions or outer_face, not both")
+            raise ValueError("positions have their own outer faces; give positions or outer_face, not both")
         return of_drawing(graph, as_points(graph, positions))
     if isinstance(outer_face, int | np.integer):
         raise ValueError(

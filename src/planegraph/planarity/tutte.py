@@ -6,7 +6,7 @@ neighbours have (Tutte 1963, Floater 2003). So faces get helpers, which are left
 - a cycle inside gets a star: a new node joined to all of it;
 - a face inside that passes a node twice, because of a cut node or a bridge, gets a ring of new nodes, one for each of its darts
   and joined to both ends of the dart; and the ring gets a star;
-- an outer face that is no cycle gets such a ring around it, which is then the polygon.
+- an outer face that is not a cycle gets such a ring around it, which is then the polygon.
 
 With equal weights inner nodes crowd. So the weights are changed in a few rounds: an edge between large triangles pulls harder.
 """

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-_NAMES = {
+from ..tasks.metrics import METRICS
+
+_NAMES = {name: metric.title for of_kind in METRICS.values() for name, metric in of_kind.items()} | {
     "mae": "mean absolute error",
-    "rmse": "RMSE",
-    "r2": "R²",
-    "rocauc": "ROC-AUC",
-    "prauc": "PR-AUC",
-    "f1": "F1",
+    "accuracy": "accuracy",
     "logloss": "log loss",
     "calibration": "calibration error",
 }

@@ -58,5 +58,5 @@ def _damage_named(path: Path) -> Iterator[None]:
         yield
     except (OSError, MemoryError, FormatError, MissingDependencyError):
         raise
-    except Exception as error:  # the library raises errors of its own for damaged files
-        raise FormatError(f"{path} is no checkpoint: {type(error).__name__}: {shortened(error)}") from None
+    except Exception as error:  # the library raises its own errors for damaged files
+        raise FormatError(f"{path} is not a checkpoint: {type(error).__name__}: {shortened(error)}") from None

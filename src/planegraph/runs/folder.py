@@ -162,6 +162,6 @@ def _tests(folder: Path) -> dict[str, Predictions]:
             found[path.parent.name] = Predictions(arrays["id"], predicted, arrays["true"])
         except MemoryError:
             raise
-        except Exception as error:  # the library raises errors of its own for damaged files
+        except Exception as error:  # the library raises its own errors for damaged files
             raise FormatError(f"{path} holds no predictions: {type(error).__name__}: {shortened(error)}") from None
     return found

@@ -23,7 +23,7 @@ FIELDS = ("epoch", "seed", "fold", "loss", "rate", "val", "val_loss", "best", "b
 
 
 class Log:
-    """The log of a stack, a file for each target (None: there are no targets of their own).
+    """The log of a stack, a file for each target (None: one log for all).
 
     On resuming, lines after the checkpoint's epoch are dropped, as they will be written again.
     """

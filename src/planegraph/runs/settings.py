@@ -44,7 +44,7 @@ class TrainSettings:
         ema: decay of an average of the weights, which is then what is validated and tested; None: no average. After t steps the decay
             is (1 + t) / (10 + t) at most, so that a short run does not average its first weights.
         patience: stop when no seed, fold or target has improved on validation for so many epochs; None: train all epochs.
-        seed, seeds: the first seed and how many; each has weights and a data order of its own.
+        seed, seeds: the first seed and how many; each has its own weights and data order.
         eval_every: epochs between validations; the last epoch is always validated.
         precision: float32; on a GPU with tf32 or bf16 products (bf16: what a layer keeps between its kernels is bf16, too, but for the
             residual stream and statistics); or float64.
@@ -239,7 +239,7 @@ def _override(values: dict[str, Any], override: str) -> None:
     for depth, folder in enumerate(folders):
         at = at.setdefault(folder, {})
         if not isinstance(at, dict):
-            raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings of its own")
+            raise SettingsError(f"{override!r}: {'.'.join(folders[: depth + 1])} has no settings")
     value = parse_yaml(text, repr(override))
     if key.strip() == "train.schedule.kind" and at.get("kind") != value:
         at.clear()  # the settings of another kind
@@ -272,7 +272,7 @@ def parse_yaml(data: bytes | str, where: str) -> Any:
     except SettingsError as error:
         raise SettingsError(f"{where}: {error}") from None
     except (_yaml().YAMLError, ValueError, RecursionError) as error:  # not UTF-8; a date of month 13; a thousand brackets
-        raise SettingsError(f"{where} is no YAML: {' '.join(str(error).split())}") from None
+        raise SettingsError(f"{where} is not YAML: {' '.join(str(error).split())}") from None
 
 
 def _loader() -> Any:

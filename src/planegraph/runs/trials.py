@@ -1,6 +1,6 @@
 """Trials: the seeds, folds and targets that one run trains, each as if it were alone.
 
-A trial has a seed (first weights and data order), a split and, where each target has a model of its own, a target. Trials of one model are
+A trial has a seed (first weights and data order), a split and, where each target has its own model, a target. Trials of one model are
 stacked along a replica dimension and share every step, so trials that go together must take equally many steps an epoch; those that do
 not are trained one stack after another.
 """
@@ -32,7 +32,7 @@ def trial_title(seed: int, fold: int | None, target: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """One seed on one split for one target; ``fold`` and ``target`` are None if the task has none of its own."""
+    """One seed on one split for one target; ``fold`` and ``target`` are None if the task has none."""
 
     seed: int
     fold: int | None

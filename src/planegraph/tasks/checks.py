@@ -119,7 +119,7 @@ def _kind_problem(values: np.ndarray | None, sizes: FeatureSizes) -> str:
 
 
 def _value_problem(values: np.ndarray, sizes: FeatureSizes, ptr: np.ndarray, row: str) -> str:
-    """The first value that is no number, or none of its column's categories, and where it is; empty if there is none."""
+    """The first value that is not a number, or none of its column's categories, and where it is; empty if there is none."""
     size: Any = sizes[1]
     if sizes[0] != "categorical":
         if np.isfinite(values.min()) and np.isfinite(values.max()):  # both are NaN if one value is
@@ -211,7 +211,9 @@ def _check_names(task: Task) -> None:
         found = "no y" if y is None else f"y of shape {y.shape}"
         raise PlanegraphError(f"task {task.name}: {len(names)} targets need y with a column for each; found {found}")
     if task.outputs != 1 or task.kind == "multiclass":
-        raise PlanegraphError(f"task {task.name}: a target of its own is one number; found outputs={task.outputs}, {task.kind}")
+        raise PlanegraphError(
+            f"task {task.name}: a target with its own model is one number; found outputs={task.outputs}, {task.kind}"
+        )
 
 
 def _check_values(task: Task) -> None:

@@ -5,7 +5,7 @@ A metric is a function ``(true, predicted) -> float`` in float64 over the observ
 multiclass target. A metric that its values leave undefined is NaN: all are without any values, and each docstring says when else.
 
 Wrong input is an error rather than a NaN, so that a mean over targets cannot hide it: other shapes, a NaN among the values, labels
-that are no class, or logits where probabilities belong.
+that are not a class, or logits where probabilities belong.
 
 Ranks sort, in O(n log n); everything else is O(n), or O(n classes).
 """
@@ -394,7 +394,7 @@ def _ranks(values: np.ndarray) -> np.ndarray:
 
 
 def _constant(values: np.ndarray) -> bool:
-    """Whether there are not two different values; a variance would not tell, as the mean of equals may be rounded."""
+    """Whether there are not two different values; a variance would not do, as the mean of equal values may be rounded."""
     return bool((values == values[:1]).all())
 
 

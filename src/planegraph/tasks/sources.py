@@ -81,7 +81,7 @@ def make_task(
     features: tuple[FeatureSizes, FeatureSizes] | None = None,
     **fields: Any,
 ) -> Task:
-    """The task to learn ``y``, (graphs,) or (graphs, targets) in units of its own: for numbers, the model learns standardised ones.
+    """The task to learn ``y``, (graphs,) or (graphs, targets) in its own units: for numbers, the model learns standardised ones.
 
     Args:
         splits: one, or one for each fold.

@@ -45,7 +45,7 @@ class Task:
         kind: what is predicted. loss: what is trained on. metric: what is reported. Which go together is in checks.py.
         outputs: width of the model's output. output: what is applied to it.
         scale: the metric is divided by this before it is reported; a factor, or one for each target.
-        targets: None, or the names of the columns of y if each is to have a model of its own; ``outputs`` is that of one of them.
+        targets: None, or the names of the columns of y if each is to have its own model; ``outputs`` is that of one of them.
         names: of the outputs, for people; None: they are numbered.
         units: None, or (center, spread) of each output: ``y`` is (value - center) / spread, and figures are given for the values.
         seen: None, or the categories of each column of "x" and "edge_attr" that occur in training: others keep embeddings of 0.

@@ -64,7 +64,7 @@ class GraphIds:
         return cls(resident, capacity, numbers)
 
     def to(self, device: torch.device) -> GraphIds:
-        """With the numbers, in memory of their own, on a device."""
+        """With the numbers, in new memory, on a device."""
         numbers = torch.empty(self.numbers.shape, dtype=self.numbers.dtype, device=device)
         return GraphIds(self.resident, self.capacity, numbers).copy_(self)
 

@@ -212,7 +212,7 @@ def make_display() -> Display:
 
 
 def _shown(trials: int, room: int) -> int:
-    """How many trials have a line of their own, where there is room for so many lines; if not all, a line says how many are left out.
+    """How many trials have their own line, where there is room for so many lines; if not all, a line says how many are left out.
 
     >>> _shown(3, 18), _shown(18, 18), _shown(30, 18), _shown(30, -2)
     (3, 18, 17, 0)

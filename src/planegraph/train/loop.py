@@ -132,7 +132,7 @@ def final_results(stack: Stack) -> list[dict[str, Any]]:
 
 
 def _average_buffers(stack: Stack) -> None:
-    """Running statistics of norms, which each process has of its own graphs, and their averages over the steps."""
+    """Running statistics of norms, which each process has of its graphs, and their averages over the steps."""
     if stack.world.size > 1:
         for values in (stack.step.running, stack.step.running_average):
             if values is not None and values.numel():

@@ -5,7 +5,7 @@ A run's folder holds ``settings.yaml``, ``machine.json`` (where and from what it
 part), ``report.html``; the first stack's ``log.jsonl`` and ``checkpoint.safetensors`` beside them, those of further stacks in ``group1/``
 and so on.
 
-Where each target has a model of its own, the folder ``<target>/`` is that of the run of this target, as if it had been trained alone
+Where each target has its own model, the folder ``<target>/`` is that of the run of this target, as if it had been trained alone
 (but for the seconds, which are those of all); the checkpoint is one for all, and lies above them.
 """
 

@@ -144,7 +144,7 @@ class Stack:
     # ---- trouble ----------------------------------------------------------------------------------------------------------------
 
     def check_finite(self) -> None:
-        """Raises DivergedError if a loss of this epoch was no finite number; waits for the device."""
+        """Raises DivergedError if a loss of this epoch was not a finite number; waits for the device."""
         for trial, step in zip(self.trials, self.step.bad_step.tolist(), strict=True):
             if step >= 0:
                 epoch, within = divmod(int(step) - 1, self.batches.steps)

@@ -2,7 +2,7 @@
 
 A step: outputs of all trials on their own graphs, the gradient of the sum of their losses (trials do not touch each other), one all_reduce
 between processes, the factor that makes it the gradient of the mean (or root mean square), clipping per trial, Adam. Where trials have
-targets of their own, each reads its column of y.
+their own targets, each reads its column of y.
 
 All weights lie in one vector, of which the parameters are views, and so do gradients and moments: an update is a few kernels whatever
 the model (adam.py). The running statistics of norms lie in another; where the weights are averaged, so are these, for they belong
@@ -45,7 +45,7 @@ class TrainingStep:
 
     Attributes:
         sums: what processes exchange: the gradient of the sum of all losses, then that sum and the number of graphs of each trial.
-        loss_sum, graphs: (trials,) the same two over the epoch. bad_step: the first step whose loss was no finite number, or -1.
+        loss_sum, graphs: (trials,) the same two over the epoch. bad_step: the first step whose loss was not a finite number, or -1.
     """
 
     def __init__(

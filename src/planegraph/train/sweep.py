@@ -32,7 +32,7 @@ def sweep(
 ) -> list[SweepRun]:
     """Trains every combination that is not finished; gives all runs, the best on validation first.
 
-    A run that diverges is recorded, and the others are trained all the same. All settings are checked before the first run is trained.
+    A run that diverges is recorded, and the others are trained anyway. All settings are checked before the first run is trained.
 
     Args:
         train_one: trains one run in a folder, and resumes it if the folder holds a part of it.

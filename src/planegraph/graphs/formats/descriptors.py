@@ -1,8 +1,8 @@
 """RDKit's descriptors: numbers that describe a whole molecule, bit for bit those of ``Descriptors.CalcMolDescriptors``.
 
 Only the descriptors that are asked for are computed, in RDKit's order. They are not independent: ``AvgIpc``, ``BalabanJ``, ``BertzCT`` and
-``Ipc`` leave matrices on the molecule that the later ones read instead of their own (BalabanJ alone differs from BalabanJ after AvgIpc), so
-whoever asks for one gets all four computed. The four descriptors of electrotopological states are computed from one table instead of four.
+``Ipc`` leave matrices on the molecule that the later ones read (BalabanJ alone differs from BalabanJ after AvgIpc), so
+asking for one computes all four. The four descriptors of electrotopological states are computed from one table instead of four.
 
 Costs about 8 ms of CPU time for a molecule of 27 atoms, where RDKit's function takes 9. QED with its structural alerts is a sixth of it,
 the fragment counts are a tenth, BCUT2D and SPS a fourteenth each.

@@ -5,7 +5,7 @@ Formats:
   smiles    one molecule a line, anything after the first blank is ignored (files *.smi, *.smiles)
   edges     one graph a line: edges u-v separated by blanks or commas, a single name is an isolated node (files *.edges)
   edgelist  one edge a line: two names, more columns are ignored; a single name is an isolated node, # starts a comment, a blank
-            line ends the graph (files *.edgelist); comments alone are no graph
+            line ends the graph (files *.edgelist); comments alone are not a graph
   planar_code  binary, as plantri writes it; the embedding is not kept (files *.planar_code, *.pc); answers
             name its graphs as sparse6
 Names of nodes are any text; if all consist of digits 0-9, nodes are numbered in their order, else in order of appearance. A line

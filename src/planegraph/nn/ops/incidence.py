@@ -6,7 +6,7 @@ nothing. The gradient is the same sum along the transpose, so neither direction 
 threads, and nothing is read back from a device.
 
 On the CPU the sums run in the core; on CUDA in a Triton kernel (or, without Triton, as torch operations). O(entries * width).
-Leading dimensions are replicas with ids of their own.
+Leading dimensions are replicas with their own ids.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 r"""The recursion that BiEnc and CutEnc share: two MLPs by turns, bottom-up through all trees of a batch.
 
-Rows of two kinds, a and b; the children of an a row are b rows, and the other way round. With the maps W_1, b_1, W_2, b_2 of its own kind
+Rows of two kinds, a and b; the children of an a row are b rows, and the other way round. With the maps W_1, b_1, W_2, b_2 of its kind
 a row is
 
 .. math::

@@ -1,6 +1,6 @@
 """Sums along an incidence on CUDA: one program per few rows, no atomics, so the same input always gives the same bits.
 
-The rows that are summed may be activated on the way, relu(scale x + offset), so that a norm with its ReLU needs no pass of its own.
+The rows that are summed may be activated on the way, relu(scale x + offset), so that a norm with its ReLU needs no separate pass.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Baselines for a table of molecules: a random forest on Morgan fingerprints, and gradient boosting on RDKit's descriptors.
 
 Both are trained on the split's training molecules, with their weights, and judged on its test molecules, as the model is; validation is
-not used. Each target has a model of its own, trained on the molecules with a value. A figure is the mean over the folds. Settings are
+not used. Each target has its own model, trained on the molecules with a value. A figure is the mean over the folds. Settings are
 scikit-learn's defaults with a fixed seed, except that a split of a regression tree looks at a third of the bits, which is faster than
 looking at all of them.
 

@@ -1,7 +1,7 @@
 """Molecules as a model reads them: from SMILES to a packed dataset, the same way in training and in prediction.
 
 A :class:`Featurizer` is what a run keeps of it, as plain JSON: the version of the vocabulary, whether stereochemistry counts, and how
-descriptors are scaled. Molecules that cannot be read are named with the reason; one that is not planar is encoded all the same.
+descriptors are scaled. Molecules that cannot be read are named with the reason; one that is not planar is encoded too.
 """
 
 from __future__ import annotations

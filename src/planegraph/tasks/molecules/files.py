@@ -14,7 +14,7 @@ All but Parquet may be gzipped (``.gz``). Text is UTF-8, with or without a byte 
 are skipped and not counted. Cells keep every character, blanks included; only column names are stripped.
 
 Memory is bounded by the chunk, which ends early after 16 Mi characters, and by as many for a row of text, or 256 Ki lines: a quote that is
-never closed is an error, not the rest of the file in one cell, and a small gzipped file that is large inside is no danger. CSV costs
+never closed is an error, not the rest of the file in one cell, and a small gzipped file that is large inside is safe. CSV costs
 some microseconds a row. The ``csv`` module would limit cells to 131,072 characters unless a setting of the whole process is changed, so
 cells are split here.
 """
@@ -51,7 +51,7 @@ SMILES_NAMES = (SMILES, "canonical_smiles", "structure", "mol")
 MISSING = frozenset(("", "nan", "na", "n/a", "null", "none", "-"))
 """Texts that stand for a missing target, in lower case."""
 
-_LONGEST = 2**24  # characters of a row; beyond it a quote was left open, or the file is no text
+_LONGEST = 2**24  # characters of a row; beyond it a quote was left open, or the file is not text
 _LINES = 2**18  # of a row, for the same reason
 _SDF_LOOK = 1000  # records that decide on the columns of an SDF file
 _LOOK_ROWS, _LOOK_VALUES, _LOOK_CHARACTERS = 10_000, 200, 200_000  # for a column of SMILES: in the table, and of each column
@@ -234,7 +234,7 @@ class _Lines:
         if len(text) > _LONGEST:
             raise self.error(f"the line has more than {_LONGEST:,} characters. Is it a table of molecules?")
         if "\0" in text:
-            raise self.error("a NUL byte: this is no UTF-8 text. Save the table as UTF-8")
+            raise self.error("a NUL byte: this is not UTF-8 text. Save the table as UTF-8")
         if not text.isascii():
             self._check_utf8(text)
         return text
@@ -560,7 +560,7 @@ def _rank(name: str) -> int:
 
 
 def _number(text: str, what: str) -> float:
-    """NaN if missing; ValueError if it is no finite number."""
+    """NaN if missing; ValueError if it is not a finite number."""
     text = text.strip()
     if text.lower() in MISSING:
         return np.nan
