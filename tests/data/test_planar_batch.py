@@ -16,9 +16,10 @@ torch = pytest.importorskip("torch")
 
 from collating import ROWS, roomy, stand_in, tables_of  # noqa: E402
 
-from planegraph.data import Capacity, PlanarBatch  # noqa: E402
+from planegraph.data import PlanarBatch  # noqa: E402
 from planegraph.data.batch import collate  # noqa: E402
 from planegraph.data.layout import SECTION_NAMES  # noqa: E402
+from planegraph.data.needs import Needs  # noqa: E402
 
 
 @pytest.mark.parametrize("rows_per_edge", [0, 1, 2])
@@ -96,7 +97,7 @@ def test_from_tables_pads_but_never_invents():
 def test_moving_copying_stacking():
     tables = tables_of([graphs.path(3), graphs.cycle(4), graphs.wheel(5), graphs.star(4)])
     ds = stand_in(tables, 1)
-    capacity = Capacity.of(tables, 2)
+    capacity = Needs(tables, 0).likely(2)
     a, b = collate(ds, [0, 1], capacity), collate(ds, [3], capacity)
     meta = a.to("meta")
     assert {t.device.type for t in (meta.index, meta.x, meta.y, meta.attrs["weight"], meta.node_ptr)} == {"meta"}

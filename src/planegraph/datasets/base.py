@@ -21,10 +21,11 @@ from ..data.sizes import FeatureSizes
 from ..errors import FormatError, require
 from ..io.atomic import replace_files
 from ..io.checksums import read_json
+from ..io.progress import Progress
 from ..tasks.task import Task
 from .files import RawFile, data_root, fetch, find, missing_message, packed_folder, source_digest
-from .packing import is_summary, pack, summarise
 from .raw import RawGraphs, check_counts
+from .summary import is_summary, summarise
 
 Status = Literal[
     "ready", "ready without edge features", "can be generated", "raw files found", "can be downloaded", "raw files missing"
@@ -128,7 +129,10 @@ class Dataset(ABC):
         paths = fetch(self.files, self.root, self.name, self.download)
         raw = self.read(paths)
         self.check(raw)
-        ds = pack(raw, path.stem, edge_features=edge_features, threads=self.threads)
+        with Progress(f"packing {path.stem}", len(raw)) as bar:
+            edge_attr, options = raw.edge_attr if edge_features else None, {"threads": self.threads, "on_nonplanar": "set"}
+            ds = PackedDataset.from_arrays(raw.batch, raw.x, edge_attr, raw.y, attrs=raw.attrs, **options)
+            bar.add(len(raw))
         path.parent.mkdir(parents=True, exist_ok=True)
         _note_path(path).unlink(missing_ok=True)  # it is about the file that will be replaced
         ds.save(path)
@@ -169,7 +173,7 @@ class Dataset(ABC):
 
     @property
     def summary(self) -> dict[str, int] | None:
-        """Sizes, planarity and component statistics (see packing.py), if packed."""
+        """Sizes, planarity and component statistics (see summary.py), if packed."""
         for edges in (True, False) if self.has_edge_features else (False,):
             note = self._note(self.packed_path(edges))
             if note is not None:
