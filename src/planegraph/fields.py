@@ -73,3 +73,8 @@ def _words(**limits: float) -> str:
         return ", from {least} to {most}".format(**limits)
     words = {"least": ", at least", "most": ", at most", "above": " above", "below": " below"}
     return " and".join(f"{words[name]} {limit}" for name, limit in limits.items()).replace("and,", "and")
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is an integer, Python's or numpy's, and at least 1."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1

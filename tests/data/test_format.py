@@ -19,6 +19,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from packed_check import check_dataset
 from packed_samples import shapes, with_labels
 
 import planegraph as pg
@@ -68,7 +69,7 @@ def test_round_trip(tmp_path: Path, by_dart: bool, verify: bool) -> None:
     found = PackedDataset.open(str(tmp_path / "graphs.pack"), verify=verify)
     assert_equal(ds, found)
     assert repr(found) == repr(ds)
-    found.check()
+    check_dataset(found)
     assert found[[3, 8]].index.tolist() == ds[[3, 8]].index.tolist()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["graphs.pack", "graphs.pack.json"]
 
@@ -309,7 +310,7 @@ def test_a_small_file_is_read_and_not_mapped(saved: Path, tmp_path: Path) -> Non
         shutil.copy(saved, path)
         ds = PackedDataset.open(path, verify=verify)
         os.truncate(path, 100)
-        ds.check()
+        check_dataset(ds)
         assert_equal(ds, dataset())
 
 

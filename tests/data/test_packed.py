@@ -12,6 +12,7 @@ pytest.importorskip("torch")
 pytest.importorskip("torch_geometric")
 
 import torch
+from packed_check import check_dataset
 from packed_samples import as_pyg, samples, shapes, with_labels
 
 import planegraph as pg
@@ -35,7 +36,7 @@ def test_tables_are_those_of_the_core() -> None:
             assert np.array_equal(ds.tables[name], getattr(packed, name)), name
     assert np.array_equal(ds.tables.edges, batch.edges)
     assert all(ds.tables[name].dtype == (np.int64 if name.endswith("_ptr") else np.int32) for name in NAMES)
-    ds.check()
+    check_dataset(ds)
 
 
 def depth_by_hand(parents: list, depth_of_parent, root: int) -> list:
@@ -75,13 +76,13 @@ def test_check_finds_any_damage(name: str) -> None:
             if name == "node_ptr" and row == size - 1 and value > 0:
                 continue  # more isolated nodes in the last graph
             with pytest.raises(pg.FormatError, match="damaged tables"):
-                PackedDataset(broken(ds.tables, name, row, value)).check()
+                check_dataset(PackedDataset(broken(ds.tables, name, row, value)))
 
 
 def test_damage_is_named() -> None:
     ds = PackedDataset.from_graphs([pg.families.path(3), pg.families.cycle(4)])
     with pytest.raises(pg.FormatError, match=r"graph 1: walk_node\[2\] is 9; the graph has 4 rows of table node"):
-        PackedDataset(broken(ds.tables, "walk_node", int(ds.tables.walk_ptr[1]) + 2, 9)).check()
+        check_dataset(PackedDataset(broken(ds.tables, "walk_node", int(ds.tables.walk_ptr[1]) + 2, 9)))
 
 
 # ---- from arrays, graphs, smiles ------------------------------------------------------------------------------------------
@@ -102,7 +103,7 @@ def test_from_graphs_with_dart_labels() -> None:
     ds = PackedDataset.from_graphs(graphs)
     assert ds.edge_attr is None
     assert ds.dart_attr.shape == (ds.tables.size("edge"), 2, 1)
-    ds.check()
+    check_dataset(ds)
 
 
 def test_equal_directions_are_kept_once() -> None:
@@ -148,19 +149,19 @@ def test_no_features_at_all() -> None:
     assert ds.fingerprint == "planegraph-packed/1;nodes=;edges="
     empty = PackedDataset.from_graphs([])
     assert len(empty) == 0
-    empty.check()
+    check_dataset(empty)
 
 
 def test_from_smiles() -> None:
     pytest.importorskip("rdkit")
     ds = PackedDataset.from_smiles(["CCO", "[NH4+]", "C1CC1", "N->[Fe]"], y=[1.0, 2.0, 3.0, 4.0])
-    ds.check()
+    check_dataset(ds)
     assert (ds.x >= 0).all()
     assert ds.x[3].tolist() == [7, 6, 1, 5, 1, 1]  # nitrogen, +1, no isotope, 4 hydrogens, not aromatic, no stereocentre
     assert ds.dart_attr[-1].tolist() == [[5, 1], [6, 1]]  # a dative bond, and back from its acceptor
     pair = ["C[C@H](N)C", "C[C@H](N)O", "C[C@@H](N)O", "F/C=C/F"]
     ds, flat = (PackedDataset.from_smiles(pair, stereo=stereo) for stereo in (True, False))
-    ds.check()
+    check_dataset(ds)
     assert sorted(set(ds.x[:, 5].tolist())) == [1, 2, 3]
     assert sorted(set(ds.edge_attr[:, 1].tolist())) == [1, 6]
     assert flat.x[:, 5].max() == flat.edge_attr[:, 1].max() == 1
@@ -183,7 +184,7 @@ def test_from_smiles() -> None:
 def test_from_pyg_is_from_pyg_of_each(by_dart: bool, floats: bool) -> None:
     data = samples(by_dart, floats)
     ds = PackedDataset.from_pyg(data, threads=1)
-    ds.check()
+    check_dataset(ds)
     assert (ds.dart_attr is not None) == by_dart
     for i, d in enumerate(data):
         alone = PackedDataset.from_graphs([pg.Graph.from_pyg(d)])
@@ -350,7 +351,7 @@ def test_nonplanar_graphs() -> None:
         PackedDataset.from_graphs(graphs)
     assert caught.value.graph_index == 1
     as_set = PackedDataset.from_graphs(graphs, y=[0, 1, 2, 3], on_nonplanar="set")
-    as_set.check()
+    check_dataset(as_set)
     assert as_set.nonplanar.tolist() == [1, 3]
     assert as_set.counts == {"graphs": 4, "nonplanar": 2, "skipped": 0}
     assert repr(as_set).endswith("; labels x, edge_attr; 2 not planar)")
@@ -385,7 +386,7 @@ def test_selection() -> None:
     ds = PackedDataset.from_graphs(LABELLED, y=np.arange(len(LABELLED)), attrs={"k": np.arange(len(LABELLED)) * 2})
     ids = [5, 3, 3, 0, -1]
     part = ds.subset(ids)
-    part.check()
+    check_dataset(part)
     assert_equal(part, PackedDataset.from_graphs([LABELLED[i] for i in ids], y=ds.y[ids], attrs={"k": ds.attrs["k"][ids]}))
     mask = np.arange(len(ds)) % 2 == 0
     for selection in (mask, torch.from_numpy(mask), slice(None, None, 2), np.flatnonzero(mask), list(np.flatnonzero(mask))):
@@ -434,7 +435,7 @@ def test_zinc(data_root) -> None:
         for i in range(k)
     ]
     ds = PackedDataset.from_pyg(graphs)
-    ds.check()
+    check_dataset(ds)
     assert len(ds) == k
     assert ds.edge_attr is not None
     assert np.array_equal(ds.y, d["y"][:k])

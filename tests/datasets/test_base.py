@@ -9,6 +9,7 @@ import pytest
 
 from planegraph import datasets
 from planegraph.data import PackedDataset
+from planegraph.data.sizes import Categorical
 from planegraph.datasets.files import MissingDataError, packed_folder
 from planegraph.datasets.files import data_root as chosen_root
 from planegraph.datasets.raw import check_counts, from_columns
@@ -126,7 +127,7 @@ def test_features_that_are_damaged_are_blamed_on_the_file(rings):
     spoil(rings.packed_path(), "edge_attr", 7)
     ds = rings.load()
     with pytest.raises(FormatError, match=r"rings\.safetensors': the checksum of array edge_attr"):
-        Task("rings", ds, edge_features=("categorical", (2,)))
+        Task("rings", ds, edge_features=Categorical((2,)))
 
 
 def test_an_interrupted_packing_leaves_no_dataset(rings, monkeypatch):

@@ -6,9 +6,11 @@ import time
 
 import numpy as np
 import pytest
+from packed_check import check_dataset
 
 import planegraph as pg
 from planegraph import datasets
+from planegraph.data.sizes import Continuous
 from planegraph.datasets.exp import read_graphsat
 from planegraph.datasets.qm9 import TARGETS, node_features
 from planegraph.datasets.raw import load_arrays
@@ -23,7 +25,7 @@ def test_a_dataset_and_its_task(name, dataset):
     counts = {part: len(ids) for part, ids in (task.splits or {}).items()} | found.summary
     assert found.published.items() <= counts.items()
     assert counts["planar"] == len(ds)
-    ds.subset(np.arange(0, len(ds), max(len(ds) // 50, 1))).check()
+    check_dataset(ds.subset(np.arange(0, len(ds), max(len(ds) // 50, 1))))
     check_targets(task)
     check_features(task.node_features, ds.x)
     check_features(task.edge_features, ds.edge_attr)
@@ -50,12 +52,12 @@ def check_targets(task) -> None:
 def check_features(sizes, values) -> None:
     if sizes is None:
         assert values is None
-    elif sizes[0] == "continuous":
-        assert (values.dtype, values.shape[1]) == (np.float32, sizes[1])
+    elif isinstance(sizes, Continuous):
+        assert (values.dtype, values.shape[1]) == (np.float32, sizes.width)
     else:
         assert values.dtype == np.int32
         assert (values.min(axis=0) >= 0).all()
-        assert (values.max(axis=0) < sizes[1]).all()
+        assert (values.max(axis=0) < sizes.sizes).all()
 
 
 def test_zinc_as_published(dataset, data_root):

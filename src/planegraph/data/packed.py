@@ -18,11 +18,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from ..decomposition.api import planar_mask
-from ..errors import FormatError, InvalidGraphError
+from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch, rows_of
 from ..graphs.graph import Graph, counted
 from ..graphs.labels import is_float
-from .checks import check_tables
 from .features import Features, as_features, as_targets, labelled
 from .fingerprint import fingerprint
 from .tables import PackedTables
@@ -331,15 +330,6 @@ class PackedDataset:
             raise IndexError(f"graph {found[outside][0]} of a dataset of {len(self)}")
         found = found.astype(np.int64)
         return np.where(found < 0, found + len(self), found)
-
-    def check(self) -> None:
-        """Verifies tables and features; raises :class:`FormatError` that says what is wrong and in which graph."""
-        check_tables(self.tables)
-        self._check_features()
-        for name in ("x", "edge_attr", "dart_attr"):
-            values = getattr(self.features, name)
-            if values is not None and np.isnan(values).any():
-                raise FormatError(f"{name} holds NaN")
 
     def _check_features(self) -> None:
         self.features.check(self.tables.size("node"), self.tables.size("edge"), len(self))

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ..data.packed import PackedDataset
-from ..data.sizes import FeatureSizes
+from ..data.sizes import Categorical, Features, Mixed
 from ..errors import FormatError, require
 from ..io.atomic import replace_files
 from ..io.checksums import read_json
@@ -95,7 +95,7 @@ class Dataset(ABC):
 
     def with_returns(
         self, ds: PackedDataset, sizes: tuple[int, ...], return_steps: int, return_walks: bool
-    ) -> tuple[PackedDataset, FeatureSizes]:
+    ) -> tuple[PackedDataset, Features]:
         """The graphs with the options ``return_steps`` and ``return_walks`` of a task applied, and the sizes of their node features.
 
         Args:
@@ -107,8 +107,8 @@ class Dataset(ABC):
         require_bool("return_walks", return_walks)
         require(not return_walks or return_steps > 0, f"{self.name}: return_walks needs return_steps above 0; found {return_steps}")
         if not return_steps:
-            return ds, ("categorical", sizes)
-        return ds.with_returns(return_steps, walks=return_walks), ("mixed", (sizes, return_steps))
+            return ds, Categorical(sizes)
+        return ds.with_returns(return_steps, walks=return_walks), Mixed(sizes, return_steps)
 
     def discard_damaged(self, edge_features: bool | None = None) -> str:
         """Reads the whole packed file, if there is one. A damaged one no longer counts as packed; returns the damage, or an empty text."""
@@ -130,8 +130,15 @@ class Dataset(ABC):
         raw = self.read(paths)
         self.check(raw)
         with Progress(f"packing {path.stem}", len(raw)) as bar:
-            edge_attr, options = raw.edge_attr if edge_features else None, {"threads": self.threads, "on_nonplanar": "set"}
-            ds = PackedDataset.from_arrays(raw.batch, raw.x, edge_attr, raw.y, attrs=raw.attrs, **options)
+            ds = PackedDataset.from_arrays(
+                raw.batch,
+                raw.x,
+                raw.edge_attr if edge_features else None,
+                raw.y,
+                attrs=raw.attrs,
+                threads=self.threads,
+                on_nonplanar="set",
+            )
             bar.add(len(raw))
         path.parent.mkdir(parents=True, exist_ok=True)
         _note_path(path).unlink(missing_ok=True)  # it is about the file that will be replaced

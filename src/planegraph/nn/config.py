@@ -4,80 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from numbers import Integral
 from typing import Any, Literal
 
-from ..fields import check_fields, check_keys, limited
+from ..data.sizes import Categorical, Continuous, Features, Mixed
+from ..fields import check_fields, check_keys, is_count, limited
 
 Norm = Literal["none", "batch"]
 Unread = Literal["strict", "ignore"]
 Pooling = Literal["sum", "mean"]
 _TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """Integer columns, an embedding each; ``sizes[k]`` is one more than the largest value of column k.
-
-    >>> Categorical([28])
-    Categorical(sizes=(28,))
-    """
-
-    sizes: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        if isinstance(self.sizes, str) or not hasattr(self.sizes, "__iter__"):
-            raise TypeError(f"Categorical needs a list with the size of each column, as in Categorical([28]); found {self.sizes!r}")
-        object.__setattr__(self, "sizes", tuple(self.sizes))
-        if not self.sizes or not all(is_count(size) for size in self.sizes):
-            raise ValueError(f"Categorical needs an integer of at least 1 for each column; found {self.sizes}")
-        object.__setattr__(self, "sizes", tuple(map(int, self.sizes)))
-
-    @property
-    def width(self) -> int:
-        """The number of columns."""
-        return len(self.sizes)
-
-
-@dataclass(frozen=True)
-class Continuous:
-    """Float columns, mapped linearly."""
-
-    width: int
-
-    def __post_init__(self) -> None:
-        if not is_count(self.width):
-            raise ValueError(f"Continuous needs a number of columns, at least 1; found {self.width!r}")
-        object.__setattr__(self, "width", int(self.width))
-
-
-@dataclass(frozen=True)
-class Mixed:
-    """Float columns, of which the first hold categories as whole numbers, an embedding each; ``width`` more are mapped linearly.
-
-    >>> Mixed([28], 20)
-    Mixed(sizes=(28,), width=20)
-    """
-
-    sizes: tuple[int, ...]
-    width: int
-
-    def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "sizes", self.categorical.sizes)
-            object.__setattr__(self, "width", Continuous(self.width).width)
-        except (TypeError, ValueError) as error:
-            raise type(error)(
-                f"Mixed needs the size of each column of categories, and a number of other columns: {error}"
-            ) from None
-
-    @property
-    def categorical(self) -> Categorical:
-        """The first columns."""
-        return Categorical(self.sizes)
-
-
-Features = Categorical | Continuous | Mixed | None
 
 
 @dataclass(frozen=True)
@@ -184,18 +119,6 @@ class PlanEConfig:
         return cls(**given)
 
 
-def features_of_sizes(sizes: tuple[str, Any] | None) -> Features:
-    """From ``("categorical", sizes)``, ``("continuous", width)``, ``("mixed", (sizes, width))`` or None, as a task says them.
-
-    >>> features_of_sizes(("categorical", (28,)))
-    Categorical(sizes=(28,))
-    """
-    if sizes is None:
-        return None
-    kind, size = sizes
-    return {"categorical": Categorical, "continuous": Continuous}[kind](size) if kind != "mixed" else Mixed(*size)
-
-
 def _features(name: str, value: Any) -> Features:
     if value is None or isinstance(value, Categorical | Continuous | Mixed):
         return value
@@ -220,11 +143,6 @@ def _units(units: Any, outputs: int) -> tuple[tuple[float, float], ...]:
             f"units must be a pair (center, spread) of numbers for each of {outputs} outputs, spreads above 0; found {units!r}"
         )
     return pairs
-
-
-def is_count(value: Any) -> bool:
-    """Whether it is an integer, Python's or numpy's, and at least 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
 
 
 def at_least_one(name: str, value: Any) -> None:

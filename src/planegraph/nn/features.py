@@ -32,13 +32,13 @@ def _check(values: Tensor | None, rows: int, features: Categorical | Continuous,
     integers = isinstance(features, Categorical)
     if values is None and rows == 0:
         lead = like.shape[:-2]
-        return torch.empty(*lead, 0, features.width, dtype=torch.int32 if integers else like.dtype, device=like.device)
-    wanted = f"{features.width} {'integer' if integers else 'float'} column{'' if features.width == 1 else 's'}"
+        return torch.empty(*lead, 0, features.columns, dtype=torch.int32 if integers else like.dtype, device=like.device)
+    wanted = f"{features.columns} {'integer' if integers else 'float'} column{'' if features.columns == 1 else 's'}"
     if values is None:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has none")
     if values.dtype.is_floating_point == integers or values.dtype.is_complex or values.dtype == torch.bool:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has dtype {values.dtype}")
-    if values.shape[-1] != features.width:
+    if values.shape[-1] != features.columns:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has {values.shape[-1]}")
     return values
 
@@ -78,7 +78,7 @@ class ContinuousEncoder(Module):
         return _check(values, rows, self.features, self.what, weight).to(weight.dtype)
 
     def __repr__(self) -> str:
-        return f"ContinuousEncoder({self.features.width}, {self.linear.outputs})"
+        return f"ContinuousEncoder({self.features.columns}, {self.linear.outputs})"
 
 
 class MixedEncoder(Module):
@@ -108,7 +108,7 @@ class MixedEncoder(Module):
             raise InvalidGraphError(f"{self.what}, column {column}, {locate(row)}: a category is a whole number; found {found}")
 
     def __repr__(self) -> str:
-        return f"MixedEncoder({self.features.sizes}, {self.features.width}, {self.linear.outputs})"
+        return f"MixedEncoder({self.features.sizes}, {self.features.columns}, {self.linear.outputs})"
 
 
 class CategoricalEncoder(nn.Module):
