@@ -356,7 +356,7 @@ def test_nonplanar_graphs() -> None:
     assert as_set.counts == {"graphs": 4, "nonplanar": 2, "skipped": 0}
     assert repr(as_set).endswith("; labels x, edge_attr; 2 not planar)")
     skipped = PackedDataset.from_graphs(graphs, y=[0, 1, 2, 3], on_nonplanar="skip")
-    skipped.check()
+    check_dataset(skipped)
     assert skipped.skipped.tolist() == [1, 3]
     assert skipped.y.tolist() == [0, 2]
     assert skipped.counts == {"graphs": 2, "nonplanar": 0, "skipped": 2}

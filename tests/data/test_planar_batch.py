@@ -67,31 +67,21 @@ def test_features_of_torch_and_wrong_length():
         collate(ds, [0])
 
 
-def test_from_tables_pads_but_never_invents():
+def test_from_tables_never_invents_rows():
     tables = tables_of([graphs.path(3), graphs.cycle(4)])
     given_rows = {"x": torch.ones(7, 1), "edge_attr": torch.ones(6, 2), "y": torch.ones(2, 3), "attrs": {"w": torch.ones(2)}}
-    for capacity in (None, roomy(tables, [0, 1], random.Random(1))):
-        batch = PlanarBatch.from_tables(tables, capacity=capacity, **given_rows)
-        layout = batch.layout
-        for values, ones, rows in (
-            (batch.x, 7, layout.num_nodes),
-            (batch.edge_attr, 6, layout.num_rows),
-            (batch.y, 2, layout.num_graphs),
-            (batch.attrs["w"], 2, layout.num_graphs),
-        ):
-            assert len(values) == rows
-            assert (values[:ones] == 1).all()
-            assert (values[ones:] == 0).all()
-        for rows, message in (
-            ({"y": torch.ones(1, 3)}, r"y must have one row for each of the 2 graphs of the batch; found shape \(1, 3\)"),
-            ({"y": torch.ones(3)}, "y must have one row for each of the 2 graphs"),
-            ({"y": torch.tensor(1.0)}, r"y must have .* found shape \(\)"),
-            ({"attrs": {"w": torch.ones(1)}}, "w must have one row for each of the 2 graphs"),
-            ({"x": torch.ones(6, 1)}, "x must have one row for each of the 7 nodes"),
-            ({"edge_attr": torch.ones(5, 2)}, "edge_attr must have one row for each of the 6 edges"),
-        ):
-            with pytest.raises(ValueError, match=message):
-                PlanarBatch.from_tables(tables, capacity=capacity, **{**given_rows, **rows})
+    batch = PlanarBatch.from_tables(tables, **given_rows)
+    assert [len(values) for values in (batch.x, batch.edge_attr, batch.y, batch.attrs["w"])] == [7, 6, 2, 2]
+    for rows, message in (
+        ({"y": torch.ones(1, 3)}, r"y must have one row for each of the 2 graphs of the batch; found shape \(1, 3\)"),
+        ({"y": torch.ones(3)}, "y must have one row for each of the 2 graphs"),
+        ({"y": torch.tensor(1.0)}, r"y must have .* found shape \(\)"),
+        ({"attrs": {"w": torch.ones(1)}}, "w must have one row for each of the 2 graphs"),
+        ({"x": torch.ones(6, 1)}, "x must have one row for each of the 7 nodes"),
+        ({"edge_attr": torch.ones(5, 2)}, "edge_attr must have one row for each of the 6 edges"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PlanarBatch.from_tables(tables, **{**given_rows, **rows})
 
 
 def test_moving_copying_stacking():

@@ -22,9 +22,9 @@ from planegraph.data import Capacity, DoesNotFitError, Layout, PackedDataset, Pl
 from planegraph.data.batch import Collator  # noqa: E402
 from planegraph.data.device import resident  # noqa: E402
 from planegraph.data.device.resident import ResidentDataset, make_resident  # noqa: E402
-from planegraph.data.layout import SECTION_NAMES, UNIT_OF  # noqa: E402
+from planegraph.data.layout import SECTION_NAMES, SECTIONS, UNIT_OF  # noqa: E402
 from planegraph.data.needs import Needs  # noqa: E402
-from planegraph.data.runs import SECTIONS, SPACES  # noqa: E402
+from planegraph.data.runs import SPACES  # noqa: E402
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1" and resident.triton_collate is not None
 

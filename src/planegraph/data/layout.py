@@ -12,6 +12,7 @@ all blocks together and is not listed in a capacity. O(1) per section and slice.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields, replace
+from enum import IntEnum
 from itertools import accumulate, pairwise, starmap, zip_longest
 from typing import Any, NamedTuple
 
@@ -25,6 +26,26 @@ UNIT_OF = dict(_core.SPACES)
 
 COUNTS = tuple(dict.fromkeys(UNIT_OF.values()))
 """What the section ``counts`` counts."""
+
+
+class Kind(IntEnum):
+    """What the entries of a section are."""
+
+    VALUE = 0  # the same in every batch
+    ID = 1  # a row of the target space, -1 for none
+    PTR = 2  # where the items of a row begin in the target space, which has the same segments; one entry more than rows
+    SOURCE = 3  # the row of the dataset, for features
+
+
+_CONTENT = {
+    "offsets": (Kind.PTR, 0, 0),
+    "id": (Kind.ID, -1, 0),
+    "first": (Kind.ID, 0, 0),
+    "end": (Kind.ID, 0, 1),
+    "position": (Kind.VALUE, 0, 0),
+    "type": (Kind.VALUE, -1, 0),
+}
+"""Kind, ``pad`` and ``plus`` of each content of a section."""
 
 
 class Section(NamedTuple):
@@ -44,6 +65,21 @@ class Section(NamedTuple):
     target: str | None
     extra: int
     rows_only: bool
+
+    @property
+    def kind(self) -> Kind:
+        """What its entries are to whoever fills it."""
+        return _CONTENT[self.content][0]
+
+    @property
+    def pad(self) -> int:
+        """The entry where there is no row or no id."""
+        return _CONTENT[self.content][1]
+
+    @property
+    def plus(self) -> int:
+        """What is added to ids."""
+        return _CONTENT[self.content][2]
 
 
 SECTIONS = {section.name: section for section in starmap(Section, _core.SECTIONS)}

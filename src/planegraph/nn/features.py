@@ -78,7 +78,7 @@ class ContinuousEncoder(Module):
         return _check(values, rows, self.features, self.what, weight).to(weight.dtype)
 
     def __repr__(self) -> str:
-        return f"ContinuousEncoder({self.features.columns}, {self.linear.outputs})"
+        return f"ContinuousEncoder({self.features.width}, {self.linear.outputs})"
 
 
 class MixedEncoder(Module):
@@ -108,7 +108,7 @@ class MixedEncoder(Module):
             raise InvalidGraphError(f"{self.what}, column {column}, {locate(row)}: a category is a whole number; found {found}")
 
     def __repr__(self) -> str:
-        return f"MixedEncoder({self.features.sizes}, {self.features.columns}, {self.linear.outputs})"
+        return f"MixedEncoder({self.features.sizes}, {self.features.width}, {self.linear.outputs})"
 
 
 class CategoricalEncoder(nn.Module):

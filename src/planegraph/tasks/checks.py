@@ -244,7 +244,8 @@ def _check_defined(task: Task) -> None:
         defined = [not np.isnan(mean_figure(task.kind, task.metric, values, values)) for values in y[ids].T]
         if not (any(defined) if task.targets is None else all(defined)):
             column = defined.index(False)
-            names, found = task.targets or task.names, np.unique(y[ids, column])
+            names, (center, spread) = task.targets or task.names, (0.0, 1.0) if task.units is None else task.units[column]
+            found = np.unique(y[ids, column]) * spread + center
             of = f" of {names[column]}" if names else f" in column {column} of y" if len(defined) > 1 else ""
             values = ", ".join(f"{value:g}" for value in found[:3]) + (", ..." if len(found) > 3 else "")
             raise PlanegraphError(
