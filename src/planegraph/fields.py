@@ -26,7 +26,10 @@ def limited(default: Any, **limits: float) -> Any:
 
 
 def check_fields(settings: Any, prefix: str = "", error: type[Exception] = ValueError) -> None:
-    """Raises ``error`` for the first bool, number or literal whose value is not of its type, or not within its limits."""
+    """Raises ``error`` for the first bool, number or literal whose value is not of its type, or not within its limits.
+
+    Integers of numpy become Python's.
+    """
     hints = get_type_hints(type(settings))
     for f in fields(settings):
         value, kind = getattr(settings, f.name), hints[f.name]
@@ -38,15 +41,15 @@ def check_fields(settings: Any, prefix: str = "", error: type[Exception] = Value
         elif bool in kinds:
             good, wanted = isinstance(value, bool), "true or false"
         elif int in kinds or float in kinds:
-            good = isinstance(value, Integral if int in kinds else int | float) and not isinstance(
-                value, bool
-            )  # numpy's integers, too
-            good = good and _within(value, **f.metadata)
+            number: Any = Integral if int in kinds else int | float
+            good = isinstance(value, number) and not isinstance(value, bool) and _within(value, **f.metadata)
             wanted = ("an integer" if int in kinds else "a number") + _words(**f.metadata)
         else:
             continue
         if not good:
             raise error(f"{prefix}{f.name} must be {wanted}; found {value!r}")
+        if int in kinds and bool not in kinds:
+            object.__setattr__(settings, f.name, int(value))
 
 
 def check_keys(

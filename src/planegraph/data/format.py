@@ -346,7 +346,8 @@ def _dataset(file: PackedFile) -> PackedDataset:
 def features_of(arrays: Mapping[str, np.ndarray], attrs: Iterable[str]) -> Features:
     """The features among the arrays of a file; ``attrs`` names those that have a row per graph, in order."""
     named = {name: arrays[_ATTR + name] for name in attrs}
-    return Features(arrays.get("x"), arrays.get("edge_attr"), arrays.get("dart_attr"), arrays.get("y"), named)
+    edges = arrays.get("edge_attr") if arrays.get("dart_attr") is None else arrays["dart_attr"]
+    return Features(arrays.get("x"), edges, arrays.get("y"), named)
 
 
 def _check_bounds(tables: PackedTables, manifest: Mapping[str, Any]) -> None:

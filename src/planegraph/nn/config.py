@@ -71,8 +71,6 @@ class PlanEConfig:
                     f"{name} must be Categorical(sizes), Continuous(width), Mixed(sizes, width) or None; found {value!r}"
                 )
         check_fields(self)
-        for name in ("hidden", "layers", "pos_dim", "outputs", "descriptors"):
-            object.__setattr__(self, name, int(getattr(self, name)))  # numpy's integers, too
         if self.units is not None:
             object.__setattr__(self, "units", _units(self.units, self.outputs))
         if self.pos_dim % 2:
