@@ -54,9 +54,7 @@ class SmallSet:
         parts = ("train", "val", "test")
         folds = [{part: np.flatnonzero(self.columns[split] == part) for part in parts} for split in splits]
         found = sizes_of(self.dataset)
-        features: dict[str, Any] = {
-            name: ("categorical", getattr(found, name).sizes) for name in ("node_features", "edge_features")
-        }
+        features: dict[str, Any] = {name: getattr(found, name) for name in ("node_features", "edge_features")}
         if self.classes:
             return Task(self.name, self.dataset, folds=folds, **features, kind="binary", loss="bce", metric="rocauc")
         scaled = (self.target - self.target.mean()) / self.target.std()

@@ -110,7 +110,7 @@ TABLES = {
     "one class in test": (
         lambda: write("t.csv", [0, 1] * 16 + [1] * 8, SPLIT, header="smiles,y,part"),
         ["--split", "column:part"],
-        "ROC-AUC needs graphs of both classes in part 'test'; found 8 positive and 0 negative of y. Choose another split, or another",
+        "the metric rocauc is undefined in part 'test', whose 8 values of y are 1. Choose another split, or another metric",
     ),
     "word": (
         lambda: write("t.csv", ["", *VALUES[1:]], [*SPLIT[:30], "tets", *SPLIT[31:]], header="smiles,y,part"),
@@ -174,7 +174,7 @@ def test_options_that_would_be_ignored(run, capsys):
 def test_a_metric_that_is_undefined(metric, capsys):
     values = [*range(24), *[5] * 8, *range(8)]
     assert train(write("t.csv", values, SPLIT, header="smiles,y,part"), "--split", "column:part", "--metric", metric) == 2
-    assert f"the metric {metric} needs two different values in part 'val'" in capsys.readouterr().err
+    assert f"the metric {metric} is undefined in part 'val', whose 8 values of y are 5" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("model", ["GIN", "GCN"])

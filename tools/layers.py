@@ -18,6 +18,7 @@ PACKAGE = Path(__file__).parents[1] / "src" / "planegraph"
 
 LAYERS = (
     "errors",
+    "fields",
     "_core",
     "io",
     "processes",

@@ -6,12 +6,7 @@ import numpy as np
 
 
 class PlanegraphError(Exception):
-    """The family of all errors that planegraph raises on purpose.
-
-    ``alike``: whether each of several processes finds it by itself, so that one of them can speak for all; False if in doubt.
-    """
-
-    alike = False
+    """The family of all errors that planegraph raises on purpose."""
 
 
 class PlanegraphWarning(RuntimeWarning):

@@ -14,10 +14,11 @@ from packed_samples import shapes, with_labels
 
 torch = pytest.importorskip("torch")
 
-from planegraph.data import Capacity, PackedDataset, PlanarBatch, batch_checks  # noqa: E402
+from planegraph.data import PackedDataset, PlanarBatch, batch_checks  # noqa: E402
 from planegraph.data.batch import collate  # noqa: E402
 from planegraph.data.device.resident import ResidentDataset  # noqa: E402
 from planegraph.data.layout import COUNTS, SECTION_NAMES  # noqa: E402
+from planegraph.data.needs import Needs  # noqa: E402
 from planegraph.errors import InvalidGraphError  # noqa: E402
 from planegraph.nn import BasePlanE  # noqa: E402
 
@@ -105,7 +106,7 @@ def test_an_index_of_another_batch():
         by_hand(small, large.index)
     with pytest.raises(InvalidGraphError, match=r"index must have .* found shape \(\)"):
         by_hand(small, torch.tensor(3, dtype=torch.int32))
-    capacity = Capacity.of(DS.tables, 8)
+    capacity = Needs(DS.tables, 0).likely(8)
     one, other = collate(DS, [8, 4], capacity), collate(DS, [13], capacity)
     by_hand(one, other.index).check()  # of one layout any index will do: kernels read what is there
     long = one.index.new_zeros(small.layout.length)
@@ -140,7 +141,7 @@ def test_the_index_cannot_be_replaced():
 
 
 def stacks() -> list[PlanarBatch]:
-    capacity = Capacity.of(DS.tables, len(DS))
+    capacity = Needs(DS.tables, 0).likely(len(DS))
     padded = collate(DS, np.arange(len(DS)), capacity)
     resident = ResidentDataset(DS, "cpu").collate(torch.arange(len(DS)), capacity)
     return [DS[:], DS[[]], padded, resident, PlanarBatch.stack([padded, resident]), dataset(by_dart=True)[:], FLOATS[[0]], DS[[2]]]

@@ -16,29 +16,24 @@ pytest.importorskip("torch")
 
 from collating import check_padding, roomy, stand_in, tables_of
 
-import planegraph as pg
 from planegraph.data import Capacity, DoesNotFitError, Layout
 from planegraph.data.batch import Collator, collate
-from planegraph.data.tables import PackedTables
+from planegraph.data.needs import Needs
 
 
 def test_capacity_holds_random_batches():
     made = [maps.planar(random.Random(k).randrange(1, 30), 0.6, random.Random(k)) for k in range(300)]
     tables = tables_of(made)
-    capacity = Capacity.of(tables, 32)
+    capacity = Needs(tables, 0).likely(32)
     collator = Collator(stand_in(tables))
     rng = np.random.default_rng(0)
     assert {collator(rng.choice(300, 32, replace=False), capacity).layout for _ in range(200)} == {Layout(capacity, 0, True)}
-    whole = Capacity.of(tables, 300)
+    whole = Needs(tables, 0).likely(300)
     collator(np.arange(300), whole)
     need = collator(np.arange(300)).layout.sizes
     for name in ("nodes", "edges", "walks", "node_spqr", "node_block"):
         assert getattr(whole, name) % 8 == 0
         assert getattr(need, name) < getattr(whole, name) <= getattr(need, name) + 8
-    with pytest.raises(ValueError, match="batch_size"):
-        Capacity.of(tables, 0)
-    with pytest.raises(ValueError, match="without graphs"):
-        Capacity.of(PackedTables.of(pg.GraphBatch.from_graphs([]), 1), 4)
 
 
 @given(st.lists(planar_graphs(14), min_size=2, max_size=6), st.integers(0, 2**32))

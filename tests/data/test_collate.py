@@ -18,8 +18,9 @@ from collating import check_padding, check_sections, roomy, stand_in, tables_of 
 from slow_collate import table_of  # noqa: E402
 
 import planegraph as pg  # noqa: E402
-from planegraph.data import Capacity, PackedDataset, PlanarBatch  # noqa: E402
+from planegraph.data import PackedDataset, PlanarBatch  # noqa: E402
 from planegraph.data.batch import collate  # noqa: E402
+from planegraph.data.needs import Needs  # noqa: E402
 from planegraph.data.tables import PackedTables  # noqa: E402
 
 
@@ -87,7 +88,7 @@ def test_zinc(data_root):
     for size in (1, 7, 60):
         ids = rng.choice(500, size, replace=False).tolist()
         batch = check_sections(ds.tables, ids, 1)
-        check_padding(batch, check_sections(ds.tables, ids, 1, Capacity.of(ds.tables, 64)))
+        check_padding(batch, check_sections(ds.tables, ids, 1, Needs(ds.tables, 0).likely(64)))
         assert ds[ids].edge_attr.shape == (batch.layout.num_rows, 1)
 
 

@@ -25,7 +25,6 @@ import planegraph as pg
 from planegraph.data import PackedDataset, PackedLoader, format
 from planegraph.data.format import manifest_path
 from planegraph.data.tables import NAMES
-from planegraph.datasets.packing import concatenate
 from planegraph.io import atomic
 from planegraph.io.atomic import replace_files
 
@@ -249,7 +248,6 @@ def overwritten(path: Path, name: str, value: int, row: int = 0) -> None:
         lambda ds: ds.with_y(ds.y),
         lambda ds: ds.with_returns(2),
         lambda ds: ds.with_returns(2, walks=True),
-        lambda ds: concatenate([ds, ds]),
         copy.copy,
         copy.deepcopy,
         lambda ds: pickle.loads(pickle.dumps(ds)),
@@ -287,30 +285,19 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "zero").symlink_to("/dev/zero")
     for name in ("pipe", "zero"):
-        with pytest.raises(pg.FormatError, match=f"{name}.*it is not a regular file"):
+        with pytest.raises(pg.FormatError, match=f"{name} is not a regular file"):
             PackedDataset.open(tmp_path / name)
-
-
-def test_a_manifest_without_its_digest_is_refused(saved: Path) -> None:
-    """Which a copy in another process compares."""
-    data = saved.read_bytes()
-    manifest, arrays = format._read(data)
-    del manifest["content"]
-    header = format._header(arrays, manifest)
-    seal = zlib.crc32(header).to_bytes(4, "little")
-    saved.write_bytes(b"".join([header, *(array.tobytes() for array in arrays.values()), seal]))
-    with pytest.raises(pg.FormatError, match="manifest has no digest"):
-        PackedDataset.open(saved)
 
 
 def test_a_long_claim_makes_a_short_message(saved: Path) -> None:
     data = saved.read_bytes()
     length = int.from_bytes(data[:8], "little")
     header = json.loads(data[8 : 8 + length])
-    header["y"]["shape"] = [[0] * 10_000]
+    header["y"]["dtype"] = "I" * 10_000
     text = json.dumps(header).encode()
-    saved.write_bytes(len(text).to_bytes(8, "little") + text + data[8 + length :])
-    with pytest.raises(pg.FormatError, match="array y has shape") as error:
+    head = len(text).to_bytes(8, "little") + text
+    saved.write_bytes(head + data[8 + length : -4] + zlib.crc32(head).to_bytes(4, "little"))
+    with pytest.raises(pg.FormatError, match="its header is not one of planegraph") as error:
         PackedDataset.open(saved)
     assert len(str(error.value)) < 500
 
@@ -433,32 +420,33 @@ def drop(name: str):
     return change
 
 
+OURS = "its header is not one of planegraph"
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
         (forge("manifest", version=2), r"it has format version 2; this planegraph reads version 1\. Pack the data again"),
         (forge("manifest", version="1"), "format version '1'"),
         (forge("manifest", format="other"), "its format is 'other'"),
-        (forge("manifest", labels={"nodes": "x"}), "labels"),
-        (forge("manifest", labels=None), "labels"),
-        (forge("manifest", arrays=[]), "different arrays"),
-        (drop("walk_node"), "different arrays"),
+        (forge("manifest", labels={"nodes": "x"}), OURS),
+        (forge("manifest", labels=None), OURS),
+        (forge("manifest", arrays=[]), OURS),
+        (drop("walk_node"), OURS),
         (lambda header, manifest: header.pop("__metadata__"), "no packed dataset of planegraph"),
-        (lambda header, manifest: header.pop("y"), "is said to lie at"),
+        (lambda header, manifest: header.pop("walk_node"), "lack walk_node"),
         (lambda header, manifest: header.pop("seal"), "truncated, or something was appended"),
-        (forge("manifest", attrs=["other"]), "its attributes are not those of the manifest"),
-        (forge("header", x=3), "describes array x by int"),
-        (in_array("x", dtype="I33"), "array x has type 'I33'"),
-        (in_array("x", dtype=["I32"]), "array x has type"),
-        (in_array("x", shape=[1, -1]), "array x has shape"),
-        (in_array("x", shape=[2**70]), "array x has shape"),
-        (in_array("x", shape=[2**61, 2**61]), "array x is said to lie at"),
-        (in_array("x", shape=[1.5]), "array x has shape"),
-        (in_array("x", shape=None), "array x has shape"),
-        (in_array("x", data_offsets=[0, 8]), "is said to lie at"),
-        (in_array("x", data_offsets=[8]), "array x has shape"),
-        (in_array("walk_node", dtype="F32"), "describe array walk_node differently"),
-        (in_array("walk_node", dtype="U32"), "describe array walk_node differently"),
+        (forge("manifest", attrs=["other"]), OURS),
+        (forge("header", x=3), OURS),
+        (in_array("x", dtype="I33"), OURS),
+        (in_array("x", dtype=["I32"]), OURS),
+        (in_array("x", shape=[1, -1]), "the checksum of array x is"),
+        (in_array("x", shape=[2**70]), OURS),
+        (in_array("x", shape=[2**61, 2**61]), OURS),
+        (in_array("x", shape=[1.5]), OURS),
+        (in_array("x", shape=None), OURS),
+        (in_array("x", data_offsets=[8]), OURS),
+        (in_array("walk_node", dtype="F32"), "walk_node must be int32; found float32"),
     ],
 )
 def test_forged_headers(saved: Path, change, message: str) -> None:

@@ -17,7 +17,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import planegraph as pg  # noqa: E402
-from planegraph.data import Capacity, Layout, PackedDataset, PackedLoader  # noqa: E402
+from planegraph.data import Layout, PackedDataset, PackedLoader  # noqa: E402
+from planegraph.data.needs import Needs  # noqa: E402
 
 
 def dataset(count: int, largest: int = 15) -> PackedDataset:
@@ -213,7 +214,7 @@ def test_damaged_tables_reach_the_caller():
 
 def test_static_shapes():
     loader = PackedLoader(DS, batch_size=16, shuffle=True, pad=True)
-    assert loader.capacity == Capacity.of(DS.tables, 16)
+    assert loader.capacity == Needs(DS.tables, 0).likely(16)
     layouts = {batch.layout for _ in range(5) for batch in loader}
     assert layouts == {Layout(loader.capacity, loader._collator.rows_per_edge, True)}
 
@@ -221,7 +222,7 @@ def test_static_shapes():
 @pytest.mark.parametrize("prefetch", [0, 3])
 def test_capacity_grows(prefetch):
     small = DS.subset(np.argsort(np.diff(DS.tables.node_ptr), kind="stable"))  # the largest graphs come last
-    tight = Capacity.of(small.subset(range(20)).tables, 5)
+    tight = Needs(small.subset(range(20)).tables, 0).likely(5)
     loader = PackedLoader(small, batch_size=10, pad=tight, prefetch=prefetch)
     before, seen = loader.capacity, []
     for batch in loader:
@@ -239,7 +240,7 @@ def test_capacity_grows(prefetch):
 @pytest.mark.parametrize("prefetch", [0, 3])
 def test_capacity_never_shrinks_with_two_iterations_at_once(prefetch):
     by_size = DS.subset(np.argsort(np.diff(DS.tables.node_ptr), kind="stable"))
-    tight = Capacity.of(by_size.subset(range(20)).tables, 5)
+    tight = Needs(by_size.subset(range(20)).tables, 0).likely(5)
     loader = PackedLoader(by_size, batch_size=10, pad=tight, prefetch=prefetch)
     ahead, behind = iter(loader), iter(loader)
     grown = [loader.capacity for _ in ahead][-1]

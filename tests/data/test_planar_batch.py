@@ -16,9 +16,10 @@ torch = pytest.importorskip("torch")
 
 from collating import ROWS, roomy, stand_in, tables_of  # noqa: E402
 
-from planegraph.data import Capacity, PlanarBatch  # noqa: E402
+from planegraph.data import PlanarBatch  # noqa: E402
 from planegraph.data.batch import collate  # noqa: E402
 from planegraph.data.layout import SECTION_NAMES  # noqa: E402
+from planegraph.data.needs import Needs  # noqa: E402
 
 
 @pytest.mark.parametrize("rows_per_edge", [0, 1, 2])
@@ -66,37 +67,27 @@ def test_features_of_torch_and_wrong_length():
         collate(ds, [0])
 
 
-def test_from_tables_pads_but_never_invents():
+def test_from_tables_never_invents_rows():
     tables = tables_of([graphs.path(3), graphs.cycle(4)])
     given_rows = {"x": torch.ones(7, 1), "edge_attr": torch.ones(6, 2), "y": torch.ones(2, 3), "attrs": {"w": torch.ones(2)}}
-    for capacity in (None, roomy(tables, [0, 1], random.Random(1))):
-        batch = PlanarBatch.from_tables(tables, capacity=capacity, **given_rows)
-        layout = batch.layout
-        for values, ones, rows in (
-            (batch.x, 7, layout.num_nodes),
-            (batch.edge_attr, 6, layout.num_rows),
-            (batch.y, 2, layout.num_graphs),
-            (batch.attrs["w"], 2, layout.num_graphs),
-        ):
-            assert len(values) == rows
-            assert (values[:ones] == 1).all()
-            assert (values[ones:] == 0).all()
-        for rows, message in (
-            ({"y": torch.ones(1, 3)}, r"y must have one row for each of the 2 graphs of the batch; found shape \(1, 3\)"),
-            ({"y": torch.ones(3)}, "y must have one row for each of the 2 graphs"),
-            ({"y": torch.tensor(1.0)}, r"y must have .* found shape \(\)"),
-            ({"attrs": {"w": torch.ones(1)}}, "w must have one row for each of the 2 graphs"),
-            ({"x": torch.ones(6, 1)}, "x must have one row for each of the 7 nodes"),
-            ({"edge_attr": torch.ones(5, 2)}, "edge_attr must have one row for each of the 6 edges"),
-        ):
-            with pytest.raises(ValueError, match=message):
-                PlanarBatch.from_tables(tables, capacity=capacity, **{**given_rows, **rows})
+    batch = PlanarBatch.from_tables(tables, **given_rows)
+    assert [len(values) for values in (batch.x, batch.edge_attr, batch.y, batch.attrs["w"])] == [7, 6, 2, 2]
+    for rows, message in (
+        ({"y": torch.ones(1, 3)}, r"y must have one row for each of the 2 graphs of the batch; found shape \(1, 3\)"),
+        ({"y": torch.ones(3)}, "y must have one row for each of the 2 graphs"),
+        ({"y": torch.tensor(1.0)}, r"y must have .* found shape \(\)"),
+        ({"attrs": {"w": torch.ones(1)}}, "w must have one row for each of the 2 graphs"),
+        ({"x": torch.ones(6, 1)}, "x must have one row for each of the 7 nodes"),
+        ({"edge_attr": torch.ones(5, 2)}, "edge_attr must have one row for each of the 6 edges"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            PlanarBatch.from_tables(tables, **{**given_rows, **rows})
 
 
 def test_moving_copying_stacking():
     tables = tables_of([graphs.path(3), graphs.cycle(4), graphs.wheel(5), graphs.star(4)])
     ds = stand_in(tables, 1)
-    capacity = Capacity.of(tables, 2)
+    capacity = Needs(tables, 0).likely(2)
     a, b = collate(ds, [0, 1], capacity), collate(ds, [3], capacity)
     meta = a.to("meta")
     assert {t.device.type for t in (meta.index, meta.x, meta.y, meta.attrs["weight"], meta.node_ptr)} == {"meta"}

@@ -22,8 +22,9 @@ from planegraph.data import Capacity, DoesNotFitError, Layout, PackedDataset, Pl
 from planegraph.data.batch import Collator  # noqa: E402
 from planegraph.data.device import resident  # noqa: E402
 from planegraph.data.device.resident import ResidentDataset, make_resident  # noqa: E402
-from planegraph.data.layout import SECTION_NAMES, UNIT_OF  # noqa: E402
-from planegraph.data.runs import SECTIONS, SPACES  # noqa: E402
+from planegraph.data.layout import SECTION_NAMES, SECTIONS, UNIT_OF  # noqa: E402
+from planegraph.data.needs import Needs  # noqa: E402
+from planegraph.data.runs import SPACES  # noqa: E402
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1" and resident.triton_collate is not None
 
@@ -123,7 +124,7 @@ def test_zinc(data_root):
     import workloads
 
     ds = PackedDataset.from_graphs(workloads.zinc(data_root, 500), threads=1)
-    kept, collator, capacity = ResidentDataset(ds, "cpu"), Collator(ds), Capacity.of(ds.tables, 64)
+    kept, collator, capacity = ResidentDataset(ds, "cpu"), Collator(ds), Needs(ds.tables, 0).likely(64)
     rng = np.random.default_rng(0)
     for _ in range(100):
         trials = [rng.choice(500, size, replace=False).tolist() for size in rng.integers(1, 65, 2)]
@@ -192,7 +193,7 @@ def test_what_does_not_fit_hurts_nothing():
 
 def test_bad_ids():
     ds = stand_in(tables_of([graphs.path(3)] * 4))
-    kept, capacity = ResidentDataset(ds, "cpu"), Capacity.of(ds.tables, 2)
+    kept, capacity = ResidentDataset(ds, "cpu"), Needs(ds.tables, 0).likely(2)
     for ids in ([4], [-1], [0, 2**40]):
         with pytest.raises(IndexError, match="of a dataset of 4"):
             kept.check(ids, capacity)

@@ -16,6 +16,7 @@ from planegraph.data.batch import Collator  # noqa: E402
 from planegraph.data.device import resident  # noqa: E402
 from planegraph.data.device.resident import ResidentDataset  # noqa: E402
 from planegraph.data.layout import SECTION_NAMES  # noqa: E402
+from planegraph.data.needs import Needs  # noqa: E402
 
 pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
 WIDTH, TRIALS = 12, 3
@@ -41,7 +42,7 @@ def choose(ds: PackedDataset, rng: np.random.Generator) -> list[np.ndarray]:
 
 
 def capacity_for(ds: PackedDataset, steps: list[list[np.ndarray]]) -> Capacity:
-    capacity, collator = Capacity.of(ds.tables, WIDTH), Collator(ds)
+    capacity, collator = Needs(ds.tables, 0).likely(WIDTH), Collator(ds)
     for ids in (ids for trials in steps for ids in trials):
         try:
             collator(ids, capacity)

@@ -131,14 +131,14 @@ def test_saved_and_read_back(tmp_path) -> None:
 
 def test_what_does_not_fit_is_refused() -> None:
     ds, part = labelled().with_returns(STEPS), {"train": [0], "val": [1], "test": [2]}
-    Task("walks", ds, part, node_features=("mixed", ((3,), STEPS)))
+    Task("walks", ds, part, node_features=Mixed((3,), STEPS))
     with pytest.raises(PlanegraphError, match=r"x, column 0, must be 0 to 1; found 2\.0 at node"):
-        Task("walks", ds, part, node_features=("mixed", ((2,), STEPS)))
+        Task("walks", ds, part, node_features=Mixed((2,), STEPS))
     with pytest.raises(PlanegraphError, match=r"x must have 9 columns of floats; found 10 columns of float32"):
-        Task("walks", ds, part, node_features=("mixed", ((3,), STEPS - 1)))
+        Task("walks", ds, part, node_features=Mixed((3,), STEPS - 1))
     halves = ds._with(x=ds.x + np.float32(0.5) * (np.arange(STEPS + 1) == 0))
     with pytest.raises(PlanegraphError, match="x, column 0, must be 0 to 3; found"):
-        Task("walks", halves, part, node_features=("mixed", ((4,), STEPS)))
+        Task("walks", halves, part, node_features=Mixed((4,), STEPS))
     with pytest.raises(InvalidGraphError, match="the model knows values 0 to 1; found 2"):
         BasePlanE(PlanEConfig(Mixed([2], STEPS), hidden=8, layers=1))(ds[:])
     with pytest.raises(InvalidGraphError, match=r"graph 0 of the batch, node 0: a category is a whole number; found \d\.5"):

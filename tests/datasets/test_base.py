@@ -7,13 +7,13 @@ import json
 import numpy as np
 import pytest
 
-import planegraph as pg
 from planegraph import datasets
 from planegraph.data import PackedDataset
+from planegraph.data.sizes import Categorical
 from planegraph.datasets.files import MissingDataError, packed_folder
 from planegraph.datasets.files import data_root as chosen_root
-from planegraph.datasets.packing import concatenate, is_summary, pack, summarise
 from planegraph.datasets.raw import check_counts, from_columns
+from planegraph.datasets.summary import is_summary, summarise
 from planegraph.errors import FormatError, InvalidGraphError, PlanegraphError
 from planegraph.tasks import Task
 from planegraph.tasks.splits import contiguous_folds
@@ -127,7 +127,7 @@ def test_features_that_are_damaged_are_blamed_on_the_file(rings):
     spoil(rings.packed_path(), "edge_attr", 7)
     ds = rings.load()
     with pytest.raises(FormatError, match=r"rings\.safetensors': the checksum of array edge_attr"):
-        Task("rings", ds, edge_features=("categorical", (2,)))
+        Task("rings", ds, edge_features=Categorical((2,)))
 
 
 def test_an_interrupted_packing_leaves_no_dataset(rings, monkeypatch):
@@ -213,25 +213,6 @@ def test_places(monkeypatch, tmp_path):
     monkeypatch.delenv("PLANEGRAPH_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert (chosen_root(), packed_folder()) == (tmp_path / "planegraph" / "data", tmp_path / "planegraph" / "packed")
-
-
-def test_packing_in_slices_is_packing_at_once(rings):
-    raw = rings.read({f.path: rings.root / f.path for f in rings.files})
-    whole, sliced = pack(raw, "rings", size=100), pack(raw, "rings", size=2)
-    sliced.check()
-    for name in whole.tables:
-        np.testing.assert_array_equal(whole.tables[name], sliced.tables[name], strict=True)
-    for name in ("edge_attr", "y"):
-        np.testing.assert_array_equal(getattr(whole, name), getattr(sliced, name), strict=True)
-    np.testing.assert_array_equal(whole.attrs["id"], sliced.attrs["id"])
-
-
-def test_concatenation_of_empty_parts():
-    empty = PackedDataset.from_graphs([pg.Graph(0, []), pg.Graph(1, [])])
-    ring = PackedDataset.from_graphs([pg.families.cycle(3)])
-    joined = concatenate([empty, ring, empty])
-    joined.check()
-    assert np.diff(joined.tables.node_ptr).tolist() == [0, 1, 3, 0, 1]
 
 
 def test_wrong_counts_are_refused(rings):

@@ -9,6 +9,7 @@ import pytest
 
 import planegraph as pg
 from planegraph import datasets
+from planegraph.data.sizes import Continuous
 from planegraph.datasets.exp import read_graphsat
 from planegraph.datasets.qm9 import TARGETS, node_features
 from planegraph.datasets.raw import load_arrays
@@ -50,12 +51,12 @@ def check_targets(task) -> None:
 def check_features(sizes, values) -> None:
     if sizes is None:
         assert values is None
-    elif sizes[0] == "continuous":
-        assert (values.dtype, values.shape[1]) == (np.float32, sizes[1])
+    elif isinstance(sizes, Continuous):
+        assert (values.dtype, values.shape[1]) == (np.float32, sizes.width)
     else:
         assert values.dtype == np.int32
         assert (values.min(axis=0) >= 0).all()
-        assert (values.max(axis=0) < sizes[1]).all()
+        assert (values.max(axis=0) < sizes.sizes).all()
 
 
 def test_zinc_as_published(dataset, data_root):

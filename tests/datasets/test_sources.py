@@ -9,8 +9,8 @@ import torch
 
 import planegraph as pg
 from planegraph.data import PackedDataset
+from planegraph.data.sizes import Categorical, Continuous
 from planegraph.errors import InvalidGraphError, PlanegraphError
-from planegraph.nn.config import features_of_sizes
 from planegraph.nn.for_data import sizes_of
 from planegraph.tasks import Task
 
@@ -43,8 +43,8 @@ def test_pyg():
         1,
         False,
     )
-    assert task.node_features == ("categorical", (3,))
-    assert task.edge_features == ("continuous", 2)
+    assert task.node_features == Categorical((3,))
+    assert task.edge_features == Continuous(2)
     center, spread = task.units[0]
     trained = SIZES[task.splits["train"]]  # validation and test have no part in the units
     assert (center, spread) == (trained.mean(), trained.std())
@@ -60,8 +60,8 @@ def test_pyg():
 def test_features_are_those_of_for_data():
     """Independent of which way they are read."""
     task, found = Task.from_pyg(rings()), sizes_of(rings())
-    assert features_of_sizes(task.node_features) == found.node_features
-    assert features_of_sizes(task.edge_features) == found.edge_features
+    assert task.node_features == found.node_features
+    assert task.edge_features == found.edge_features
 
 
 def test_all_kinds_of_graphs_make_the_same_task():
@@ -84,7 +84,7 @@ def test_networkx_attributes_are_features():
         nx.set_node_attributes(g, 2, "element")
         nx.set_edge_attributes(g, 1.5, "length")
     task = Task.from_graphs(graphs, SIZES, node_attrs="element", edge_attrs="length")
-    assert (task.node_features, task.edge_features) == (("categorical", (3,)), ("continuous", 1))
+    assert (task.node_features, task.edge_features) == (Categorical((3,)), Continuous(1))
 
 
 @pytest.mark.parametrize(

@@ -88,10 +88,7 @@ def test_a_small_zinc_full(tmp_path, monkeypatch):
     task = full.task()
     assert task.dataset.y[:, 0].tolist() == [0.5, -1.25, 2, 3]
     assert {part: ids.tolist() for part, ids in task.splits.items()} == {"train": [0, 1], "val": [2], "test": [3]}
-    # what RDKit read is kept: packing anew, and without edge features, needs it no more
-    monkeypatch.setattr("planegraph.datasets.zinc.read_molecules", None)
     assert full.task(edge_features=False).dataset.edge_attr is None
-    full.pack()
     np.testing.assert_array_equal(full.load().tables.edges, task.dataset.tables.edges)
 
 

@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from planegraph import datasets, nn
+from planegraph.data.sizes import Categorical
 from planegraph.datasets.exp import Exp
 from planegraph.datasets.molhiv import ATOM_SIZES as HIV_ATOMS
 from planegraph.datasets.molhiv import BOND_SIZES as HIV_BONDS
@@ -147,5 +148,5 @@ def test_unknown_names():
 
 def test_features_are_those_of_the_tasks(data_root):
     task = Exp(data_root).task()
-    assert task.node_features == ("categorical", (2,))
+    assert task.node_features == Categorical((2,))
     assert task.outputs == 1

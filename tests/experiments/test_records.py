@@ -46,7 +46,8 @@ def test_round_trip(runs, tmp_path, kind):
     assert found.result == result
     assert found.settings == load_run_settings(run)
     assert found.sessions == read_sessions(run)
-    assert len(found.log) == len(result["trials"]) * found.settings.train.epochs
+    assert [curve.name for curve in found.curves] == list(found.tests)
+    assert {len(curve.epoch) for curve in found.curves} == {found.settings.train.epochs}
     assert list(found.tests) == [trial_name(trial) for trial in result["trials"]]
     assert found.facts.keys() == {"name", "kind", "model_format", "parameters"}
     assert found.overrides == []  # no config of this name
@@ -333,7 +334,7 @@ def test_seeds_apart_are_one_record(apart, tmp_path):
     assert found.result["test"]["mean"] == pytest.approx(wanted.result["test"]["mean"], rel=1e-4)
     assert found.result["test"]["std"] == pytest.approx(wanted.result["test"]["std"], rel=1e-2)
     assert list(found.tests) == list(wanted.tests)
-    assert sorted((row["seed"], row["epoch"]) for row in found.log) == sorted((row["seed"], row["epoch"]) for row in wanted.log)
+    assert [(c.seed, c.epoch.tolist()) for c in found.curves] == [(c.seed, c.epoch.tolist()) for c in wanted.curves]
     assert found.facts == wanted.facts | {"name": "joined", "note": "a part"}
     assert len(found.sessions) == 2
     checked_record(tmp_path / "joined")

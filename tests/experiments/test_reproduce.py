@@ -40,7 +40,9 @@ def arguments(only: str, epochs: int) -> list[str]:
 def figures(folder: Path):
     found = read_record(folder)
     found.check()
-    return found.result["trials"], [{k: v for k, v in row.items() if k != "seconds"} for row in found.log]
+    return found.result["trials"], [
+        {k: v for k, v in row.items() if k != "seconds"} for row in read_log(found.folder / "log.jsonl")
+    ]
 
 
 def test_a_row(tmp_path, capsys):
@@ -123,7 +125,7 @@ def test_killed_and_resumed(tmp_path):
     assert main([*arguments("p3r-baseplane", epochs), "-q"]) == 0
     record = read_record("records/p3r-baseplane")
     assert len(record.sessions) == 2
-    assert {row["epoch"] for row in record.log} == set(range(1, epochs + 1))
+    assert {row["epoch"] for row in read_log(record.folder / "log.jsonl")} == set(range(1, epochs + 1))
     assert main([*arguments("p3r-baseplane", epochs), "-q", "--runs", "other", "--records", "whole"]) == 0
     assert figures(Path("records/p3r-baseplane")) == figures(Path("whole/p3r-baseplane"))
 

@@ -200,7 +200,7 @@ def test_packed_without_the_features_that_are_read():
 
 
 def test_a_setting_of_another_version_is_named():
-    with pytest.raises(ValueError, match="PlanEConfig has no setting g_depth, mlp_depth"):
+    with pytest.raises(ValueError, match="there is no setting g_depth, mlp_depth"):
         PlanEConfig.from_dict(PlanEConfig().to_dict() | {"mlp_depth": 2, "g_depth": 2})
 
 

@@ -83,7 +83,7 @@ def test_a_task_says_its_features():
     ds = PackedDataset.from_graphs([pg.Graph(2, [(0, 1)], node_labels=[3, 5])] * 3, y=[0, 1, 2])
     split = {name: np.array([i]) for i, name in enumerate(("train", "val", "test"))}
     judged = {"kind": "multiclass", "loss": "ce", "metric": "accuracy", "outputs": 3}
-    task = Task("pairs", ds, split, node_features=("categorical", (28,)), **judged)
+    task = Task("pairs", ds, split, node_features=Categorical((28,)), **judged)
     config = BasePlanE.for_data(task).config
     assert config == PlanEConfig(Categorical((28,)), outputs=3, graph_scale=2.0)
     assert BasePlanE.for_data(task, outputs=7).config.outputs == 7

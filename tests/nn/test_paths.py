@@ -17,7 +17,8 @@ from torch import Tensor
 from torch_geometric.data import InMemoryDataset
 from torch_geometric.loader import DataLoader
 
-from planegraph.data import Capacity, PackedDataset, PackedLoader, PlanarBatch
+from planegraph.data import PackedDataset, PackedLoader, PlanarBatch
+from planegraph.data.needs import Needs
 from planegraph.data.pyg import planar_batch
 from planegraph.transforms import Planar
 
@@ -68,7 +69,7 @@ def padded_to_more(examples: list[Example]) -> Iterator[PlanarBatch]:
     """A capacity with levels that no graph has."""
     dataset = pack(examples)
     deep = pack([Example.of(g) for g in (graphs.path(20), graphs.nested_k4(9), graphs.grid(3, 20))])
-    capacity = Capacity.of(deep.tables, len(deep)).grow(dataset[:].layout)
+    capacity = Needs(deep.tables, 0).likely(len(deep)).grow(dataset[:].layout)
     yield from PackedLoader(dataset, batch_size=len(dataset), pad=capacity)
 
 

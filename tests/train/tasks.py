@@ -11,6 +11,7 @@ import pytest
 
 import planegraph as pg
 from planegraph.data import PackedDataset
+from planegraph.data.sizes import Categorical
 from planegraph.graphs.formats.graph6 import from_graph6
 from planegraph.tasks.task import Task
 from planegraph.train import RunSettings
@@ -29,14 +30,14 @@ def regression(graphs: int = 40, folds: int = 0, targets: int = 1, edges: bool =
     marks = np.add.reduceat(x[:, 0] == 1, batch.node_ptr[:-1])
     y = (np.diff(batch.edge_ptr) / 10 + marks / 5 - 1).astype(np.float32)[:, None] * np.arange(1, targets + 1, dtype=np.float32)
     if edges:
-        options["edge_features"] = ("categorical", (2,))
+        options["edge_features"] = Categorical((2,))
     ds = PackedDataset.from_arrays(batch, x=x, y=y, edge_attr=rng.integers(0, 2, (batch.num_edges, 1)) if edges else None)
     ids = np.arange(graphs)
     cut = 3 * graphs // 4
     splits = {"train": ids[: cut - 6], "val": ids[cut - 6 : cut], "test": ids[cut:]}
     shifted = [{part: (which + 7 * k) % graphs for part, which in splits.items()} for k in range(folds)]
     parts = {"folds": shifted} if folds else {"splits": splits}
-    return Task("counting", ds, **parts, node_features=("categorical", (3,)), outputs=targets, **options)
+    return Task("counting", ds, **parts, node_features=Categorical((3,)), outputs=targets, **options)
 
 
 def cubic(copies: int = 10) -> Task:

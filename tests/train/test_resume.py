@@ -16,6 +16,7 @@ from forked import Forked
 
 import planegraph as pg
 from planegraph.data import PackedDataset
+from planegraph.data.sizes import Categorical
 from planegraph.data.tables import PackedTables
 from planegraph.io.checksums import read_json
 from planegraph.nn import PlanEConfig
@@ -302,13 +303,13 @@ def test_other_data_are_refused(tmp_path):
         replace(task, splits=moved),
         replace(task, loss="mse"),
         replace(task, name="other"),
-        replace(task, node_features=("categorical", (7,))),
+        replace(task, node_features=Categorical((7,))),
         replace(task, dataset=other_walks(task.dataset)),
     ):
         with pytest.raises(SettingsError, match="made of other data"):
             train(other, longer, tmp_path, resume=True, device="cpu")
     assert json.loads((tmp_path / "result.json").read_text())["trials"]
-    same = replace(task, scale=None, node_features=("categorical", [3]))
+    same = replace(task, scale=None, node_features=Categorical([3]))
     train(same, longer, tmp_path, resume=True, device="cpu")
 
 

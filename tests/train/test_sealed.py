@@ -7,7 +7,6 @@ import os
 import re
 import shutil
 import tracemalloc
-import zlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -267,9 +266,7 @@ def test_a_text_with_and_without_its_checksum():
     check_text(b"a: 1\n")
     check_text(sealed_text("a: 1\n"))
     sealed = sealed_text("a: 1\nb: 2\n")
-    at_the_end = b"a: 1\n# crc32: " + b"%08x\n" % zlib.crc32(b"a: 1\n")
-    check_text(at_the_end)
-    for spoilt in (sealed.replace(b"1", b"2", 1), sealed[:-5], sealed[:-1], sealed + b"\n", at_the_end.replace(b"a: 1", b"a: 2")):
+    for spoilt in (sealed.replace(b"1", b"2", 1), sealed[:-5], sealed[:-1], sealed + b"\n"):
         with pytest.raises(FormatError, match=r"its checksum is \w{8}, not \w{8}"):
             check_text(spoilt)
 

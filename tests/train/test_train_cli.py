@@ -108,6 +108,10 @@ def test_out_of_memory_on_a_gpu(tmp_path, capsys, monkeypatch, error):
     assert ("2.50 GiB" in err) == ("2.50 GiB" in str(error))
 
 
+class Killed(BaseException):
+    """By torchrun, as another process has failed."""
+
+
 def as_rank(monkeypatch, rank: int) -> None:
     monkeypatch.setenv("WORLD_SIZE", "2")
     monkeypatch.setenv("RANK", str(rank))
@@ -120,12 +124,20 @@ def as_rank(monkeypatch, rank: int) -> None:
     ids=["argparse", "value", "task", "option"],
 )
 def test_what_all_processes_find_is_said_once(tmp_path, capfd, monkeypatch, arguments):
-    for rank in (0, 1):
-        as_rank(monkeypatch, rank)
-        assert main(["train", "counting", "--device", "cpu", "--out", str(tmp_path), *arguments]) == 2
-        out, err = capfd.readouterr()
-        assert out == ""
-        assert (err == "") == (rank == 1)
+    """By the first: the others wait until torchrun ends them."""
+
+    def wait(seconds):
+        raise Killed
+
+    command = ["train", "counting", "--device", "cpu", "--out", str(tmp_path), *arguments]
+    monkeypatch.setattr(cli.time, "sleep", wait)
+    as_rank(monkeypatch, 0)
+    assert main(command) == 2
+    assert capfd.readouterr().err
+    as_rank(monkeypatch, 1)
+    with pytest.raises(Killed):
+        main(command)
+    assert capfd.readouterr() == ("", "")
 
 
 def test_what_one_process_finds_is_said_with_its_rank(tmp_path, capfd, monkeypatch):

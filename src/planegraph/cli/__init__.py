@@ -24,7 +24,7 @@ from ..io.text import printable
 from ..processes import first_process
 from ..runs.errors import DivergedError, Stopped
 from . import canon, datasets, decompose, draw, filter, iso, predict, report, reproduce, train
-from .messages import StreamError, UsageError, complain, missing_package
+from .messages import StreamError, UsageError, complain, missing_package, remark
 from .options import EXIT_CODES
 
 _PATIENCE = 5.0  # seconds
@@ -32,30 +32,28 @@ _PATIENCE = 5.0  # seconds
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs one command and returns its exit code."""
-    code = _answer(argv)
+    _prepare_streams()
+    code, message = _answer(argv)
     if code and _is_one_of_several(argv):
-        time.sleep(_PATIENCE)  # torchrun ends the others as soon as one has failed: let the first say why
+        time.sleep(_PATIENCE)  # torchrun ends the others as soon as one has failed: the first speaks for all that fail alike
+    if message:
+        complain(message)
+    _flush_or_drop(sys.stderr)
     return code
 
 
-def _answer(argv: Sequence[str] | None) -> int:
-    """Runs the command, prints messages, returns the exit code."""
-    _prepare_streams()
+def _answer(argv: Sequence[str] | None) -> tuple[int, str]:
+    """Runs the command; its exit code, and what went wrong."""
     try:
         with warnings.catch_warnings():
             _say_warnings()
             code = _run(argv)
         if sys.stdout is not None:
             sys.stdout.flush()
-        return code
+        return code, ""
     except (Exception, KeyboardInterrupt) as error:
-        code, message = _explain(error)
-        alike = getattr(error, "alike", False) or (code == 2 and isinstance(error, ImportError))
-    _flush_or_drop(sys.stdout)
-    if message:
-        complain(message, alike)
-    _flush_or_drop(sys.stderr)
-    return code
+        _flush_or_drop(sys.stdout)
+        return _explain(error)
 
 
 def _run(argv: Sequence[str] | None) -> int:
@@ -74,7 +72,7 @@ def _say_warnings() -> None:
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **more: Any) -> None:
         if issubclass(category, PlanegraphWarning):
-            complain(f"warning: {message}", alike=True)
+            remark(f"warning: {message}")
         else:
             usual(message, category, *rest, **more)
 

@@ -25,32 +25,24 @@ _PACKAGES = {  # name and extra, as in pyproject.toml
 
 
 class UsageError(Exception):
-    """Ends the command with exit code 2.
-
-    Args:
-        alike: whether each of several processes raises it; see :func:`complain`.
-    """
-
-    def __init__(self, message: str, alike: bool = False) -> None:
-        super().__init__(message)
-        self.alike = alike
+    """Ends the command with exit code 2."""
 
 
 class StreamError(Exception):
     """Standard input or output does not work; ends the command with exit code 3."""
 
 
-def complain(message: str, alike: bool = False) -> None:
-    """Prints a problem on stderr. Of several processes, all but the first add their rank, or print nothing if all find the same.
-
-    Args:
-        alike: whether each process finds the problem, as with a wrong command line; False if in doubt.
-    """
-    if alike and not first_process():
-        return
+def complain(message: str) -> None:
+    """Prints a problem on stderr. Of several processes, all but the first add their rank."""
     who = "" if first_process() else f"rank {process_rank()} of {process_count()}: "
     with contextlib.suppress(OSError):  # nobody is reading
         print(f"planegraph: {who}{printable(message)}", file=sys.stderr, flush=True)
+
+
+def remark(message: str) -> None:
+    """The same for what each of several processes finds; the first speaks for all."""
+    if first_process():
+        complain(message)
 
 
 def say(text: str) -> None:

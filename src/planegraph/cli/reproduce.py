@@ -4,14 +4,13 @@
 from __future__ import annotations
 
 import argparse
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import PlanegraphError
 from ..io.text import columns
 from ..processes import first_process
-from .messages import UsageError, complain, say
+from .messages import UsageError, complain, remark, say
 from .options import EXIT_CODES, TRAINING, add_command, add_data, add_device, add_overrides, add_quiet, check_device
 
 if TYPE_CHECKING:
@@ -98,9 +97,9 @@ def run(args: argparse.Namespace) -> int:
     if args.from_run or args.name:
         return _from_run(args)
     if args.note:
-        raise UsageError("--note goes with --from-run RUN; a record that is trained here has none", alike=True)
+        raise UsageError("--note goes with --from-run RUN; a record that is trained here has none")
     if not args.table:
-        raise UsageError("which table? planegraph reproduce --list shows them", alike=True)
+        raise UsageError("which table? planegraph reproduce --list shows them")
     return _reproduce(args)
 
 
@@ -114,7 +113,7 @@ def _reproduce(args: argparse.Namespace) -> int:
         for config in jobs:
             settings_of(config, plan)
     except PlanegraphError as error:
-        raise UsageError(str(error), alike=True) from None
+        raise UsageError(str(error)) from None
     for k, (config, rows) in enumerate(jobs.items()):
         if len(jobs) > 1:
             plan.say(f"{k + 1} of {len(jobs)}")
@@ -125,7 +124,7 @@ def _reproduce(args: argparse.Namespace) -> int:
         except (DivergedError, PlanegraphError) as error:
             if len(jobs) == 1 and not isinstance(error, DivergedError):
                 raise
-            complain(f"{config}: {error}", error.alike)
+            complain(f"{config}: {error}")
             failed = 3 if isinstance(error, DivergedError) else failed or 2
     if first_process():
         say(_tables(args))
@@ -144,7 +143,7 @@ def _plan(args: argparse.Namespace) -> Plan:
         args.overrides,
         args.again,
         not args.quiet,
-        (lambda text: None) if args.quiet else partial(complain, alike=True),
+        (lambda text: None) if args.quiet else remark,
     )
 
 

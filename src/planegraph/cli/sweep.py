@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..io.text import columns
 from ..processes import first_process
-from .messages import complain, say
+from .messages import complain, remark, say
 from .report import where_report
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def run_job(args: argparse.Namespace, job: Job) -> int:
         if first_process():
             for folder, of_target in runs_of(job.out, result):
                 say(job.summary(of_target, str(folder)) + where_report(str(folder)))
-    for remark in job.remarks:
-        complain(remark)
+    for note in job.remarks:
+        complain(note)
     return code
 
 
@@ -74,7 +74,7 @@ def _run_sweep(args: argparse.Namespace, job: Job) -> int:
     from ..runs.sweeps import combinations
     from ..train import sweep
 
-    progress = (lambda text: None) if args.quiet else partial(complain, alike=True)
+    progress = (lambda text: None) if args.quiet else remark
     try:
         runs = sweep(partial(job.train, chosen=False), job.settings_for, args.overrides, job.out, progress)
         best, result = runs[0], None

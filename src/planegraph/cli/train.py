@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .messages import UsageError, complain
+from .messages import UsageError, remark
 from .molecules import MoleculeJob, add_molecules, is_table, refuse_molecule_options
 from .options import LOGGERS, TRAINING, add_command, add_data, add_device, add_overrides, add_quiet, check_device, loggers
 from .sweep import is_sweep, run_job
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     if args.task is None and not (args.resume and args.out):
         raise UsageError("name a benchmark, a file or module:function; --resume --out DIR alone resumes the run in DIR")
     if args.task is None and is_sweep(args):
-        raise UsageError("name the task of the sweep: the command that began it continues it", alike=True)
+        raise UsageError("name the task of the sweep: the command that began it continues it")
     if args.out and not is_sweep(args) and os.path.exists(os.path.join(args.out, "sweep.json")):
         raise UsageError(f"{args.out} holds a sweep; choose another folder for a run")
     check_device(args.device)
@@ -138,10 +138,10 @@ def _settings(args: argparse.Namespace, task_of: Callable[[RunSettings], Task]) 
 
     settings = _read(args.config) if args.config else _published(args) or RunSettings(args.task)
     if settings.task != args.task:
-        raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}", alike=True)
+        raise UsageError(f"{args.config} is for the task {settings.task}, not {args.task}")
     settings = settings.with_overrides(_overrides(args))
     if settings.task != args.task:
-        raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for", alike=True)
+        raise UsageError(f"--set makes the task {settings.task}, but {args.task} was asked for")
     if args.config or _is_benchmark(settings.task):
         return settings
     return settings_for(task_of(settings), _overrides(args), name=settings.task, options=settings.options)
@@ -164,7 +164,7 @@ def _published(args: argparse.Namespace) -> RunSettings | None:
     names = [name for name in (f"{args.task}-edges-baseplane", f"{args.task}-baseplane") if name in config_names()]
     if not names:
         return None
-    complain(f"settings of {names[0]}, the published row; --set or --config choose others", alike=True)
+    remark(f"settings of {names[0]}, the published row; --set or --config choose others")
     return load_config(names[0])
 
 
@@ -178,7 +178,7 @@ def _kept_settings(args: argparse.Namespace, out: str) -> RunSettings:
     """The settings of the run in the folder, with the overrides of the command line."""
     settings = _settings_in(out)
     if args.task not in (None, settings.task):
-        raise UsageError(f"{out} is a run on {settings.task}, not {args.task}", alike=True)
+        raise UsageError(f"{out} is a run on {settings.task}, not {args.task}")
     return settings.with_overrides(_overrides(args))
 
 
@@ -187,7 +187,7 @@ def _settings_in(out: str) -> RunSettings:
     from ..runs.settings import load_run_settings
 
     if not os.path.exists(os.path.join(out, "settings.yaml")):
-        raise UsageError(f"{out} holds no run", alike=True)
+        raise UsageError(f"{out} holds no run")
     return load_run_settings(out)
 
 
@@ -201,4 +201,4 @@ def _read(config: str) -> RunSettings:
     try:
         return load_settings(config)
     except OSError as error:
-        raise UsageError(f"cannot read --config {config}: {error.strerror or error}", alike=True) from None
+        raise UsageError(f"cannot read --config {config}: {error.strerror or error}") from None

@@ -21,18 +21,33 @@ if TYPE_CHECKING:
     from .loader import PackedLoader
     from .packed import PackedDataset
     from .pyg import PlanarData
+    from .sizes import Categorical, Continuous, Mixed
 
 _MODULE_OF = {
     "Capacity": "layout",
+    "Categorical": "sizes",
+    "Continuous": "sizes",
     "DoesNotFitError": "layout",
     "Layout": "layout",
+    "Mixed": "sizes",
     "PackedDataset": "packed",
     "PackedLoader": "loader",
     "PlanarBatch": "batch",
     "PlanarData": "pyg",
 }
 
-__all__ = ["Capacity", "DoesNotFitError", "Layout", "PackedDataset", "PackedLoader", "PlanarBatch", "PlanarData"]
+__all__ = [
+    "Capacity",
+    "Categorical",
+    "Continuous",
+    "DoesNotFitError",
+    "Layout",
+    "Mixed",
+    "PackedDataset",
+    "PackedLoader",
+    "PlanarBatch",
+    "PlanarData",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -23,8 +23,8 @@ from torch import Tensor
 from .. import _core
 from ..errors import FormatError, InvalidGraphError
 from .batch_checks import check_entries, check_tensors
-from .collate import Feature, as_ids, collate_index, pad_rows
-from .layout import COUNTS, SECTION_NAMES, Capacity, Layout
+from .collate import Feature, as_ids, collate_index
+from .layout import SECTION_NAMES, Capacity, Layout
 from .packed import PackedDataset
 
 
@@ -169,35 +169,24 @@ class PlanarBatch:
         y: Tensor | None = None,
         attrs: Mapping[str, Tensor] | None = None,
         pool_ptr: np.ndarray | None = None,
-        capacity: Capacity | None = None,
         fingerprint: Any = None,
     ) -> PlanarBatch:
-        """All graphs of the tables as one batch, with features that already stand in its order, a row for each real row of the batch.
+        """All graphs of the tables as one batch, with features that already stand in its order.
 
         Args:
             x: (nodes, cx); y, attrs: (graphs, ...), of the graphs of ``pool_ptr`` if it is given.
             edge_attr: (edges * rows_per_edge, ce); ``rows_per_edge`` is 1 unless told otherwise.
-            capacity: what to pad to; features get rows of zeros.
             pool_ptr: if the tables hold a joined batch as one graph with global ids: where the nodes of its graphs begin, and the end.
         """
         rows = (0 if edge_attr is None else 1) if rows_per_edge is None else rows_per_edge
-        ids = np.arange(len(tables["node_ptr"]) - 1)
         pool = None if pool_ptr is None else np.ascontiguousarray(pool_ptr, np.int64)
-        index, layout, graphs = collate_index(_core.Tables(tables), ids, rows, capacity, pool)
-        real = dict(zip(COUNTS, index[: len(COUNTS)].tolist(), strict=True))
-
-        def padded(name: str, values: Tensor | None, table: str) -> Tensor | None:
-            of = "edges (or directions)" if table == "rows" else table
-            return None if values is None else pad_rows(name, values, of, real[table], getattr(layout, f"num_{table}"))
-
-        features: dict[str, Any] = {
-            "x": padded("x", x, "nodes"),
-            "edge_attr": padded("edge_attr", edge_attr, "rows"),
-            "y": padded("y", y, "graphs"),
-            "attrs": {name: padded(name, value, "graphs") for name, value in (attrs or {}).items()},
-        }
-        ids = torch.arange(graphs)
-        return cls(index, layout, graph_ids=ids, num_graphs=graphs, fingerprint=fingerprint, **features)._trusted()
+        index, layout, graphs = collate_index(_core.Tables(tables), np.arange(len(tables["node_ptr"]) - 1), rows, None, pool)
+        _check_rows("x", x, layout.num_nodes, "nodes")
+        _check_rows("edge_attr", edge_attr, layout.num_rows, "edges (or directions)")
+        for name, values in {"y": y, **(attrs or {})}.items():
+            _check_rows(name, values, graphs, "graphs")
+        features: dict[str, Any] = {"x": x, "edge_attr": edge_attr, "y": y, "attrs": attrs}
+        return cls(index, layout, graph_ids=torch.arange(graphs), fingerprint=fingerprint, **features)._trusted()
 
     # ---- moving ------------------------------------------------------------------------------------------------------------
 
@@ -358,6 +347,11 @@ _FIXED = frozenset((*SECTION_NAMES, "index", "layout"))
 def _version(index: Tensor) -> int | None:
     """How often the buffer or a view of it was changed in place; None for inference tensors, which do not say."""
     return None if index.is_inference() else index._version
+
+
+def _check_rows(name: str, values: Tensor | None, count: int, what: str) -> None:
+    if values is not None and (values.dim() == 0 or len(values) != count):
+        raise ValueError(f"{name} must have one row for each of the {count} {what} of the batch; found shape {tuple(values.shape)}")
 
 
 def _counted(count: int, what: str) -> str:

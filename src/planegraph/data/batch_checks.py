@@ -16,8 +16,7 @@ import torch
 from torch import Tensor
 
 from ..errors import InvalidGraphError
-from .layout import COUNTS, SECTION_NAMES, UNIT_OF, Layout
-from .runs import SECTIONS, Kind
+from .layout import COUNTS, SECTION_NAMES, SECTIONS, UNIT_OF, Kind, Layout
 
 if TYPE_CHECKING:
     from .batch import PlanarBatch

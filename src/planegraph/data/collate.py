@@ -98,10 +98,3 @@ def as_ids(ids: Any) -> np.ndarray:
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise TypeError(f"graph ids must be a one-dimensional sequence of integers; found shape {array.shape}, dtype {array.dtype}")
     return np.array(array, np.int64)
-
-
-def pad_rows(name: str, values: Tensor, of: str, real: int, rows: int) -> Tensor:
-    """The tensor called ``name``, which must have ``real`` rows (as many as there are ``of``), with rows of zeros up to ``rows``."""
-    if values.dim() == 0 or len(values) != real:
-        raise ValueError(f"{name} must have one row for each of the {real} {of} of the batch; found shape {tuple(values.shape)}")
-    return values if real == rows else torch.cat([values, values.new_zeros(rows - real, *values.shape[1:])])

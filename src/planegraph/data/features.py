@@ -9,7 +9,7 @@ the walks ignored. O(size).
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -23,41 +23,31 @@ _INT32 = np.iinfo(np.int32)
 
 @dataclass(frozen=True, eq=False)
 class Features:
-    """What a dataset knows beside structure: ``x`` (nodes, width), ``edge_attr`` (edges, width) or ``dart_attr`` (edges, 2, width),
+    """What a dataset knows beside structure: ``x`` (nodes, width), ``edges`` (edges, width) or, where directions differ, (edges, 2, width),
     ``y`` (graphs, ...) and further arrays with one row per graph in ``attrs``."""
 
     x: np.ndarray | None = None
-    edge_attr: np.ndarray | None = None
-    dart_attr: np.ndarray | None = None
+    edges: np.ndarray | None = None
     y: np.ndarray | None = None
     attrs: Mapping[str, np.ndarray] = field(default_factory=dict)
 
-    @classmethod
-    def of(cls, x: np.ndarray | None, edges: np.ndarray | None, y: np.ndarray | None, attrs: Mapping[str, np.ndarray]) -> Features:
-        """With those of edges as (edges, width) or, where directions differ, (edges, 2, width)."""
-        by_dart = edges is not None and edges.ndim == 3
-        return cls(x, None if by_dart else edges, edges if by_dart else None, y, attrs)
+    @property
+    def edge_attr(self) -> np.ndarray | None:
+        """``edges`` with a row per edge, or None."""
+        return None if self.edges is None or self.edges.ndim == 3 else self.edges
 
     @property
-    def edges(self) -> np.ndarray | None:
-        """``edge_attr`` or ``dart_attr``, whichever there is."""
-        return self.edge_attr if self.dart_attr is None else self.dart_attr
+    def dart_attr(self) -> np.ndarray | None:
+        """``edges`` with a row per direction, or None."""
+        return None if self.edges is None or self.edges.ndim != 3 else self.edges
 
     def select(self, nodes: np.ndarray, edges: np.ndarray, graphs: np.ndarray) -> Features:
         """The rows with these numbers."""
-        return replace(
-            self,
-            x=_take(self.x, nodes),
-            edge_attr=_take(self.edge_attr, edges),
-            dart_attr=_take(self.dart_attr, edges),
-            y=_take(self.y, graphs),
-            attrs={name: values[graphs] for name, values in self.attrs.items()},
-        )
+        attrs = {name: values[graphs] for name, values in self.attrs.items()}
+        return Features(_take(self.x, nodes), _take(self.edges, edges), _take(self.y, graphs), attrs)
 
     def check(self, nodes: int, edges: int, graphs: int) -> None:
         """Raises FormatError unless shapes and types fit so many nodes, edges and graphs."""
-        if self.edge_attr is not None and self.dart_attr is not None:
-            raise FormatError("a dataset has edge_attr or dart_attr, not both")
         for name, lead in (("x", (nodes,)), ("edge_attr", (edges,)), ("dart_attr", (edges, 2))):
             values = getattr(self, name)
             if values is not None and (values.shape[:-1] != lead or values.dtype not in (np.int32, np.float32, np.float64)):

@@ -34,7 +34,6 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from reprlib import repr as shown  # in a message, of what a file claims
-from stat import S_ISREG
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -158,14 +157,13 @@ def _bytes(array: np.ndarray) -> memoryview:
     return array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1).view(np.uint8).data
 
 
-def checksum(array: np.ndarray, before: int = 0) -> int:
-    """The CRC-32 of an array's bytes as they lie in a file; ``before``: that of what stands in front of it.
+def checksum(array: np.ndarray) -> int:
+    """The CRC-32 of an array's bytes as they lie in a file.
 
-    >>> digits = np.frombuffer(b"123456789", np.uint8)
-    >>> f"{checksum(digits):08x}", checksum(digits[4:], checksum(digits[:4])) == checksum(digits)
-    ('cbf43926', True)
+    >>> f"{checksum(np.frombuffer(b'123456789', np.uint8)):08x}"
+    'cbf43926'
     """
-    return zlib.crc32(_bytes(array), before)
+    return zlib.crc32(_bytes(array))
 
 
 # ---- reading ----------------------------------------------------------------------------------------------------------------
@@ -243,19 +241,13 @@ def open_packed(path: str | os.PathLike[str], verify: bool = True, advice: str =
 
 
 def _open_file(path: str | os.PathLike[str], advice: str) -> PackedFile:
-    with open(path, "rb", opener=_open_now) as file:
+    with open_file(path) as file:
         stat = os.fstat(file.fileno())
-        _check(S_ISREG(stat.st_mode), "it is not a regular file")
         _check(stat.st_size >= 8, f"it has {stat.st_size} bytes and is not a safetensors file")
         mapped = stat.st_size > _SMALL
         buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) if mapped else file.read()
         place = (os.path.abspath(path), _identity(stat)) if mapped else None
         return PackedFile(os.fspath(path), *_read(buffer), advice, place=place)
-
-
-def _open_now(path: str, flags: int) -> int:
-    """Without waiting for somebody to write into a pipe."""
-    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def read_tensors(path: Path) -> tuple[bytes, dict[str, str]]:
@@ -280,12 +272,16 @@ def _naming(path: str | os.PathLike[str], advice: str) -> Iterator[None]:
     """What is wrong with a file becomes a message that names it and ends with the advice."""
     try:
         yield
+        return
     except FormatError as error:
-        raise FormatError(f"cannot open {os.fspath(path)!r}: {error}{'. ' if advice else ''}{advice}") from None
+        problem = str(error)
+    except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as error:
+        problem = f"its header is not one of planegraph ({type(error).__name__}: {shown(str(error))}); it is damaged"
+    raise FormatError(f"cannot open {os.fspath(path)!r}: {problem}{'. ' if advice else ''}{advice}")
 
 
 def _read(buffer: mmap.mmap | bytes) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """The manifest, and views of all arrays; header, sizes and seal are checked."""
+    """The manifest, and views of all arrays. Where size and seal fit, the header is what was written, and no more of it is checked."""
     length = int.from_bytes(buffer[:8], "little")
     _check(
         2 <= length <= min(_MAX_HEADER, len(buffer) - 8),
@@ -293,14 +289,13 @@ def _read(buffer: mmap.mmap | bytes) -> tuple[dict[str, Any], dict[str, np.ndarr
     )
     start = 8 + length
     header = _object(buffer[8:start], "the header")
-    manifest = _find_manifest(header)
-    places = _places(header, len(buffer) - start)
-    arrays = {name: _view(buffer, start + at, dtype, shape) for name, (at, dtype, shape) in places.items()}
-    seal = arrays.pop(SEAL, None)
-    _check(seal is not None and seal.dtype == np.uint32 and seal.shape == (1,), "its seal is missing; it is damaged")
-    found = zlib.crc32(memoryview(buffer)[:start])
-    _check(int(seal[0]) == found, f"the checksum of its header is {found:08x}, not {int(seal[0]):08x}; it is damaged")
-    _check_described(manifest, arrays)
+    manifest = _find_manifest(header.pop("__metadata__", None))
+    size = max(entry["data_offsets"][1] for entry in header.values())
+    there = len(buffer) - start
+    _check(size == there, f"its arrays need {size} bytes, but {there} are there; it is truncated, or something was appended")
+    found, seal = zlib.crc32(memoryview(buffer)[:start]), int.from_bytes(buffer[-4:], "little")
+    _check(seal == found, f"the checksum of its header is {found:08x}, not {seal:08x}; it is damaged")
+    arrays = {name: _view(buffer, start, entry) for name, entry in header.items() if name != SEAL}
     return manifest, arrays
 
 
@@ -313,8 +308,7 @@ def _object(data: bytes | str, what: str) -> dict[str, Any]:
     return value
 
 
-def _find_manifest(header: Mapping[str, Any]) -> dict[str, Any]:
-    metadata = header.get("__metadata__")
+def _find_manifest(metadata: Any) -> dict[str, Any]:
     text = metadata.get("planegraph") if isinstance(metadata, dict) else None
     _check(isinstance(text, str), "it may be a safetensors file, but holds no packed dataset of planegraph (no manifest)")
     manifest = _object(text, "the manifest")
@@ -324,46 +318,10 @@ def _find_manifest(header: Mapping[str, Any]) -> dict[str, Any]:
     return manifest
 
 
-def _places(header: Mapping[str, Any], size: int) -> dict[str, tuple[int, np.dtype, tuple[int, ...]]]:
-    """Offset, type and shape of each array; they must fill ``size`` bytes one after another."""
-    places = {name: _place(name, entry) for name, entry in header.items() if name != "__metadata__"}
-    at = 0
-    for name, (begin, end, dtype, shape) in sorted(places.items(), key=lambda item: item[1][:2]):
-        if begin != at or end - begin != math.prod(shape) * dtype.itemsize:
-            raise FormatError(f"array {name} is said to lie at {begin}..{end}, not at {at}")
-        at = end
-    _check(at == size, f"its arrays need {at} bytes, but {size} are there; it is truncated, or something was appended")
-    return {name: (begin, dtype, shape) for name, (begin, _, dtype, shape) in places.items()}
-
-
-def _place(name: str, entry: Any) -> tuple[int, int, np.dtype, tuple[int, ...]]:
-    _check(isinstance(entry, dict), f"the header describes array {name} by {type(entry).__name__}")
-    code, shape, places = entry.get("dtype"), entry.get("shape"), entry.get("data_offsets")
-    _check(isinstance(code, str) and code in DTYPES, f"array {name} has type {shown(code)}")
-    if not (_naturals(shape) and _naturals(places) and len(places) == 2):
-        raise FormatError(f"array {name} has shape {shown(shape)} at {shown(places)}")
-    return places[0], places[1], DTYPES[code], tuple(shape)
-
-
-def _naturals(values: Any) -> bool:
-    return isinstance(values, list) and all(type(v) is int and 0 <= v < 2**62 for v in values)
-
-
-def _view(buffer: mmap.mmap | bytes, at: int, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
+def _view(buffer: mmap.mmap | bytes, start: int, entry: Mapping[str, Any]) -> np.ndarray:
+    dtype, shape, begin = DTYPES[entry["dtype"]], entry["shape"], entry["data_offsets"][0]
     count = math.prod(shape)
-    if count == 0:
-        return np.empty(shape, dtype)
-    return np.frombuffer(buffer, dtype, count, at).reshape(shape)
-
-
-def _check_described(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
-    _check(isinstance(manifest.get("content"), str), "its manifest has no digest of its content")
-    described = manifest.get("arrays")
-    _check(isinstance(described, dict) and described.keys() == arrays.keys(), "header and manifest name different arrays")
-    for name, array in arrays.items():
-        wanted = described[name]
-        fits = isinstance(wanted, dict) and (wanted.get("dtype"), wanted.get("shape")) == (_CODES[array.dtype], list(array.shape))
-        _check(fits and type(wanted.get("crc32")) is int, f"header and manifest describe array {name} differently")
+    return np.frombuffer(buffer, dtype, count, start + begin).reshape(shape) if count else np.empty(shape, dtype)
 
 
 def _check_sums(manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> None:
@@ -380,29 +338,22 @@ def _dataset(file: PackedFile) -> PackedDataset:
     check_offsets(tables)
     if not file.verified:
         _check_bounds(tables, manifest)
-    labels = manifest.get("labels")
-    names = [labels.get(key) for key in ("nodes", "edges")] if isinstance(labels, dict) else [None]
-    _check(all(isinstance(n, list) and all(isinstance(s, str) for s in n) for n in names), "its labels are not lists of names")
-    attrs = [name.removeprefix(_ATTR) for name in arrays if name.startswith(_ATTR)]
-    order = manifest.get("attrs")
-    _check(isinstance(order, list) and sorted(map(str, order)) == sorted(attrs), "its attributes are not those of the manifest")
-    skipped = arrays.get("skipped")
-    _check(skipped is not None and skipped.dtype == np.int64 and skipped.ndim == 1, "skipped must hold ids")
-    features = features_of(arrays, order)
-    return PackedDataset(tables, features, node_labels=names[0], edge_labels=names[1], skipped=skipped, file=file)
+    labels, features = manifest["labels"], features_of(arrays, manifest["attrs"])
+    names = {"node_labels": labels["nodes"], "edge_labels": labels["edges"]}
+    return PackedDataset(tables, features, **names, skipped=arrays["skipped"], file=file)
 
 
 def features_of(arrays: Mapping[str, np.ndarray], attrs: Iterable[str]) -> Features:
     """The features among the arrays of a file; ``attrs`` names those that have a row per graph, in order."""
     named = {name: arrays[_ATTR + name] for name in attrs}
-    return Features(arrays.get("x"), arrays.get("edge_attr"), arrays.get("dart_attr"), arrays.get("y"), named)
+    edges = arrays.get("edge_attr") if arrays.get("dart_attr") is None else arrays["dart_attr"]
+    return Features(arrays.get("x"), edges, arrays.get("y"), named)
 
 
 def _check_bounds(tables: PackedTables, manifest: Mapping[str, Any]) -> None:
     """What no checksum vouches for must not ask for more memory than the file is large."""
     check_positions(tables)
-    counts, nodes = manifest.get("counts"), tables.size("node")
-    wanted = counts.get("node") if isinstance(counts, dict) else None
+    nodes, wanted = tables.size("node"), manifest["counts"]["node"]
     _check(nodes == wanted, f"its tables have {nodes} nodes; the manifest says {wanted}")
 
 

@@ -11,12 +11,10 @@ all blocks together and is not listed in a capacity. O(1) per section and slice.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from enum import IntEnum
 from itertools import accumulate, pairwise, starmap, zip_longest
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from .. import _core
 from ..errors import PlanegraphError
@@ -28,6 +26,26 @@ UNIT_OF = dict(_core.SPACES)
 
 COUNTS = tuple(dict.fromkeys(UNIT_OF.values()))
 """What the section ``counts`` counts."""
+
+
+class Kind(IntEnum):
+    """What the entries of a section are."""
+
+    VALUE = 0  # the same in every batch
+    ID = 1  # a row of the target space, -1 for none
+    PTR = 2  # where the items of a row begin in the target space, which has the same segments; one entry more than rows
+    SOURCE = 3  # the row of the dataset, for features
+
+
+_CONTENT = {
+    "offsets": (Kind.PTR, 0, 0),
+    "id": (Kind.ID, -1, 0),
+    "first": (Kind.ID, 0, 0),
+    "end": (Kind.ID, 0, 1),
+    "position": (Kind.VALUE, 0, 0),
+    "type": (Kind.VALUE, -1, 0),
+}
+"""Kind, ``pad`` and ``plus`` of each content of a section."""
 
 
 class Section(NamedTuple):
@@ -47,6 +65,21 @@ class Section(NamedTuple):
     target: str | None
     extra: int
     rows_only: bool
+
+    @property
+    def kind(self) -> Kind:
+        """What its entries are to whoever fills it."""
+        return _CONTENT[self.content][0]
+
+    @property
+    def pad(self) -> int:
+        """The entry where there is no row or no id."""
+        return _CONTENT[self.content][1]
+
+    @property
+    def plus(self) -> int:
+        """What is added to ids."""
+        return _CONTENT[self.content][2]
 
 
 SECTIONS = {section.name: section for section in starmap(Section, _core.SECTIONS)}
@@ -103,35 +136,6 @@ class Capacity:
     def as_tuple(self) -> tuple:
         """For the core: the fields in their order."""
         return tuple(getattr(self, name) for name in _FIELDS)
-
-    @classmethod
-    def of(cls, tables: Mapping[str, np.ndarray], batch_size: int) -> Capacity:
-        """A capacity that almost every random batch of ``batch_size`` of these graphs fits into.
-
-        For each table and slice: mean * B + 6 standard deviations * sqrt(B), but never more than the B largest graphs need together;
-        rounded up to a multiple of 8. O(n log n) in the size of the tables, once.
-        """
-        if batch_size < 1:
-            raise ValueError(f"batch_size must be at least 1; found {batch_size}")
-        graphs = len(tables["node_ptr"]) - 1
-        if graphs < 1:
-            raise ValueError("a capacity cannot be chosen from a dataset without graphs")
-
-        def enough(counts: np.ndarray) -> int:
-            return _enough(counts, graphs, batch_size)
-
-        def slices(table: str, first: int, step: int) -> list[int]:
-            return [enough(c) for c in _counts_by_depth(tables[f"{table}_ptr"], tables[f"{table}_depth"], first, step)]
-
-        plain: dict[str, Any] = {name: enough(np.diff(tables[f"{table}_ptr"])) for name, table in TABLE_OF.items()}
-        blocks, cuts = slices("block", 0, 2) or [0], slices("cut", 1, 2)
-        levels = max(len(blocks) - 1, len(cuts))
-        blocks += [0] * (levels + 1 - len(blocks))
-        cuts += [0] * (levels - len(cuts))
-        largest = max((int(tables[name].max(initial=0)) for name in ("walk_kappa", "walk_pos", "spqr_theta")), default=0)
-        trees = {"spqr": slices("spqr", 0, 1)[1:], "blocks": blocks, "cuts": cuts}
-        widths: dict[str, Any] = {name: tuple(by_depth[::-1]) for name, by_depth in trees.items()}
-        return cls(graphs=batch_size, max_position=largest, **plain, **widths).padded()
 
     def padded(self) -> Capacity:
         """The smallest capacity for batches of at most these sizes: rounded up to multiples of 8, with a pad row in each table.
@@ -301,32 +305,3 @@ def _spare(value: int) -> int:
 def _with_spare(widths: tuple[int, ...]) -> tuple[int, ...]:
     """Rounded up; the last slice, which ends the table, with a spare row."""
     return (*map(_round_up, widths[:-1]), *map(_spare, widths[-1:]))
-
-
-def _enough(counts: np.ndarray, graphs: int, batch_size: int) -> int:
-    """For rows of one kind: ``counts`` in the graphs that have any, out of ``graphs``."""
-    if len(counts) == 0:
-        return 0
-    c = counts.astype(np.float64)
-    mean = c.sum() / graphs
-    deviation = np.sqrt(max(0.0, (c * c).sum() / graphs - mean * mean))
-    likely = int(np.ceil(mean * batch_size + 6 * deviation * np.sqrt(batch_size)))
-    top = len(counts) - min(batch_size, len(counts))
-    certain = int(np.partition(counts, top)[top:].sum()) if top else int(counts.sum())
-    return min(likely, certain)
-
-
-def _counts_by_depth(ptr: np.ndarray, depth: np.ndarray, first: int, step: int) -> list[np.ndarray]:
-    """For each depth: how many rows of it each graph has, for the graphs that have any."""
-    graph = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
-    order = np.argsort(depth, kind="stable")  # graphs stay ascending within a depth
-    levels = (depth[order] - first) // step
-    if len(levels) == 0:
-        return []
-    bounds = np.searchsorted(levels, np.arange(int(levels[-1]) + 2))
-    return [_run_lengths(graph[order[a:b]]) for a, b in pairwise(bounds)]
-
-
-def _run_lengths(values: np.ndarray) -> np.ndarray:
-    starts = np.flatnonzero(np.diff(values, prepend=-1))
-    return np.diff(starts, append=len(values))

@@ -20,6 +20,7 @@ import torch
 
 from .batch import Collator, PlanarBatch
 from .layout import Capacity, DoesNotFitError
+from .needs import make_needs
 
 
 class PackedLoader:
@@ -77,8 +78,8 @@ class PackedLoader:
         self.num_replicas, self.rank = int(num_replicas), int(rank)
         self.device = None if device is None else torch.device(device)
         self.epoch = 0
-        self.capacity = _capacity(pad, ds, self.batch_size)
         self._collator = Collator(ds)
+        self.capacity = _capacity(pad, self._collator, self.batch_size)
         if len(self) == 0:
             raise ValueError(
                 f"drop_last would leave no batch: {len(ds)} graphs for {self.num_replicas} replicas in batches of {self.batch_size}"
@@ -111,52 +112,34 @@ class PackedLoader:
         ids = self.order(self.epoch)
         self.epoch += 1
         parts = [ids[k : k + self.batch_size] for k in range(0, len(ids), self.batch_size)]
-        work = _Work(self._collator, parts, self.capacity, self.device)
-        return _Epoch(self, iter(work) if self.prefetch == 0 else Ahead(work, self.prefetch))
+        made = _collated(self._collator, parts, self.capacity, self.device)
+        return self._handed_out(made if self.prefetch == 0 else Ahead(made, self.prefetch))
+
+    def _handed_out(self, made: Iterator[tuple[PlanarBatch, Capacity | None]]) -> Iterator[PlanarBatch]:
+        """The batches on their device; the loader is told of a grown capacity."""
+        for batch, capacity in made:
+            if capacity is not None:  # the known one may be larger, from another iteration
+                self.capacity = capacity if self.capacity is None else self.capacity.maximum(capacity)
+            yield batch if self.device is None else batch.to(self.device, non_blocking=_is_cuda(self.device))
 
     def __repr__(self) -> str:
         share = f", rank {self.rank} of {self.num_replicas}" if self.num_replicas > 1 else ""
         return f"PackedLoader({len(self.ds)} graphs, {len(self)} batches of {self.batch_size}{share})"
 
 
-class _Work:
-    """Collates one epoch; knows nothing of the loader, so that a thread that runs it keeps no loader alive."""
-
-    def __init__(self, collator: Collator, parts: list[np.ndarray], capacity: Capacity | None, device: torch.device | None) -> None:
-        self.collator, self.parts, self.capacity, self.device = collator, parts, capacity, device
-
-    def __iter__(self) -> Iterator[tuple[PlanarBatch, Capacity | None]]:
-        capacity = self.capacity
-        for ids in self.parts:
+def _collated(
+    collator: Collator, parts: list[np.ndarray], capacity: Capacity | None, device: torch.device | None
+) -> Iterator[tuple[PlanarBatch, Capacity | None]]:
+    """The batches of an epoch, each with the capacity then. It knows nothing of the loader: a thread that runs it keeps no loader alive."""
+    pin = _is_cuda(device)
+    for ids in parts:
+        with torch.cuda.device(device) if pin else nullcontext():  # or pinned memory would wake up device 0
             try:
-                batch = self._collate(ids, capacity)
+                batch = collator(ids, capacity, pin)
             except DoesNotFitError as error:
                 capacity = capacity.grow(error.layout)
-                batch = self._collate(ids, capacity)
-            yield batch, capacity
-
-    def _collate(self, ids: np.ndarray, capacity: Capacity | None) -> PlanarBatch:
-        pin = _is_cuda(self.device)
-        with torch.cuda.device(self.device) if pin else nullcontext():  # or pinned memory would wake up device 0
-            return self.collator(ids, capacity, pin)
-
-
-class _Epoch:
-    """What the caller iterates over: hands out batches on their device and tells the loader of a grown capacity."""
-
-    def __init__(self, loader: PackedLoader, source: Iterator[tuple[PlanarBatch, Capacity | None]]) -> None:
-        self.loader, self.source = loader, source
-
-    def __iter__(self) -> _Epoch:
-        return self
-
-    def __next__(self) -> PlanarBatch:
-        batch, capacity = next(self.source)
-        if capacity is not None:
-            known = self.loader.capacity  # perhaps larger, from another iteration
-            self.loader.capacity = capacity if known is None else known.maximum(capacity)
-        device = self.loader.device
-        return batch if device is None else batch.to(device, non_blocking=_is_cuda(device))
+                batch = collator(ids, capacity, pin)
+        yield batch, capacity
 
 
 class Ahead:
@@ -213,11 +196,14 @@ def _is_cuda(device: torch.device | None) -> bool:
     return device is not None and device.type == "cuda"
 
 
-def _capacity(pad: bool | Capacity | None, ds: Any, batch_size: int) -> Capacity | None:
+def _capacity(pad: bool | Capacity | None, collator: Collator, batch_size: int) -> Capacity | None:
     if pad is None or pad is False:
         return None
     if pad is True:
-        return Capacity.of(ds.tables, batch_size)
+        needs = make_needs(collator.ds.tables, collator.rows_per_edge)  # None where trees are too deep for a matrix of their sizes
+        if needs is None:
+            return collator(np.arange(min(batch_size, collator.num_graphs))).layout.sizes.padded()
+        return needs.likely(batch_size)
     if isinstance(pad, Capacity):
         return pad
     raise TypeError(f"pad must be None, True or a Capacity; found {type(pad).__name__}")

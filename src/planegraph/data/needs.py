@@ -67,6 +67,16 @@ class Needs:
             position = max(position, self.max_position[order].max(initial=0))
         return self._capacity(total.numpy(), graphs, position)
 
+    def likely(self, batch_size: int) -> Capacity:
+        """A capacity that almost every random batch of so many graphs fits into.
+
+        Of each table and slice mean * B + 6 standard deviations * sqrt(B) rows, but no more than the B largest graphs have together.
+        """
+        rows = self._columns.double()
+        likely = (rows.mean(0) * batch_size + 6 * rows.std(0, correction=0) * batch_size**0.5).ceil()
+        most = rows.topk(min(batch_size, self.num_graphs), 0).values.sum(0)
+        return self._capacity(torch.minimum(likely, most).numpy(), batch_size, self.max_position.max(initial=0)).padded()
+
     def check(self, ids: np.ndarray, capacity: Capacity) -> None:
         """Raises DoesNotFitError if a batch of these graphs does not fit."""
         total = self._total(ids)

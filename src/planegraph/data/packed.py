@@ -177,7 +177,7 @@ class PackedDataset:
         g = read_pyg(list(graphs), ("x", *node_attrs), ("edge_attr", *edge_attrs), targets, as_rows=as_features)
         per_graph = {name: as_targets(values, len(g.batch), name) for name, values in g.graphs.items()}
         target = per_graph.pop(y, None) if y is not None else None
-        features = Features.of(g.nodes.get("x"), g.edges.get("edge_attr"), target, per_graph)
+        features = Features(g.nodes.get("x"), g.edges.get("edge_attr"), target, per_graph)
         nodes = {name: g.nodes[name] for name in node_attrs if name in g.nodes}
         edges = {name: g.edges[name] for name in edge_attrs if name in g.edges}
         return cls._pack(labelled(g.batch, nodes, edges), features, nodes, edges, threads, on_nonplanar)
@@ -424,7 +424,7 @@ def _features_of(batch: GraphBatch, x: Any, edge_attr: Any, dart_attr: Any, y: A
         edges = as_features(dart_attr, batch.edge_ptr, "dart_attr", (2,))
         if edges is not None and np.array_equal(edges[:, 0], edges[:, 1]):
             edges = np.ascontiguousarray(edges[:, 0])
-    return Features.of(
+    return Features(
         as_features(x, batch.node_ptr, "x"),
         edges,
         as_targets(y, len(batch), "y"),

@@ -234,13 +234,11 @@ def _unchanged(a: Mapping[str, tuple[Any, Any]], b: Mapping[str, tuple[Any, Any]
 
 
 def _convert(data: PlanarData) -> PlanarBatch:
-    skipped, with_nan = _marks(data)
-    _check_skipped(skipped)
+    _check_skipped(_numpy(data, "skipped").reshape(-1))
     arrays, directions, ptr = _graphs(data)
     x = _features(data, "x", int(data.num_nodes))
     edge_attr, rows_per_edge = _edge_features(data, directions)
-    if with_nan:
-        _refuse_nan(data, with_nan[0], ptr, arrays["edge_index"][0])
+    _check_nan(data, ptr, arrays["edge_index"][0])
     y = _targets(data, len(ptr) - 1)
     return _collated(data, arrays, directions, ptr, x=x, edge_attr=edge_attr, rows_per_edge=rows_per_edge, y=y)
 
@@ -270,28 +268,18 @@ def _collated(
     return batch.to(data.edge_index.device)
 
 
-def _marks(data: PlanarData) -> tuple[np.ndarray, list[str]]:
-    """Which graphs were skipped, and which features hold NaN: read together, since each copy from a GPU waits for it."""
-    floats = [n for n in ("x", "edge_attr") if isinstance(data.get(n), torch.Tensor) and data[n].is_floating_point()]
-    skipped = _tensor(data, "skipped").reshape(-1)
-    nan = [torch.isnan(data[name].detach()).any().view(1).to(skipped.device) for name in floats]
-    marks = torch.cat([skipped, *nan]).cpu().numpy()
-    graphs = len(skipped)
-    return marks[:graphs], [name for name, found in zip(floats, marks[graphs:], strict=True) if found]
-
-
-def _refuse_nan(data: PlanarData, name: str, ptr: np.ndarray, sources: np.ndarray) -> None:
-    """Names the first NaN; ``sources`` are the nodes that the columns of ``edge_index`` leave."""
-    at = tuple(torch.isnan(data[name]).nonzero()[0].tolist())
-    if name == "x":
-        g, row = locate(ptr, at[0])
-    else:  # the columns of a graph are those that leave its nodes
-        g = locate(ptr, sources[at[0]])[0]
-        row = at[0] - int((sources < ptr[g]).sum())
-    where = ", ".join(map(str, (row, *at[1:])))
-    raise InvalidGraphError(
-        f"graph {g} of the batch: {name}[{where}] is nan; replace it by a number of your choice, before Planar", g
-    )
+def _check_nan(data: PlanarData, ptr: np.ndarray, sources: np.ndarray) -> None:
+    """Names the first NaN of the features; ``sources`` are the nodes that the columns of ``edge_index`` leave."""
+    for name in ("x", "edge_attr"):
+        values = data.get(name)
+        if values is not None and torch.isnan(values.detach()).any():
+            first, *at = torch.isnan(values).nonzero()[0].tolist()
+            g = locate(ptr, first if name == "x" else sources[first])[0]  # the columns of a graph are those that leave its nodes
+            row = first - int(ptr[g] if name == "x" else (sources < ptr[g]).sum())
+            where = ", ".join(map(str, (row, *at)))
+            raise InvalidGraphError(
+                f"graph {g} of the batch: {name}[{where}] is nan; replace it by a number of your choice, before Planar", g
+            )
 
 
 def _targets(data: PlanarData, graphs: int) -> torch.Tensor | None:
@@ -348,15 +336,11 @@ def _fingerprint(data: PlanarData) -> str:
     return found[0]
 
 
-def _tensor(data: PlanarData, name: str) -> torch.Tensor:
+def _numpy(data: PlanarData, name: str) -> np.ndarray:
     value = data.get(name)
     if value is None:
         raise FormatError(f"{name} is missing from {type(data).__name__}; apply planegraph.transforms.Planar (again)")
-    return value.detach()
-
-
-def _numpy(data: PlanarData, name: str) -> np.ndarray:
-    return _tensor(data, name).cpu().numpy()
+    return value.detach().cpu().numpy()
 
 
 def _check_ids(data: PlanarData, arrays: Mapping[str, np.ndarray]) -> None:

@@ -7,18 +7,16 @@ of the block). Collation sorts the rows of a slice by their parents (cpp/planegr
 without a parent come first, so the trees that they are roots of stay apart all the way down; and roots of SPQR trees follow the blocks.
 
 So a batch is known from how many rows each of its graphs has in each *column*, a segment of a space, and from each graph's rows with ids
-counted within the graph. A section of the buffer is one line of :data:`SECTIONS`: in which space it lies, and what its entries are.
+counted within the graph. A section of the buffer (layout.SECTIONS) lies in one of them.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 
 import numpy as np
 
-from . import layout
-from .layout import COUNTS, UNIT_OF
+from .layout import COUNTS, SECTIONS, UNIT_OF
 
 SPACES = {
     "graph": None,
@@ -42,44 +40,7 @@ UNITS = tuple(UNIT_OF)[: len(COUNTS)]
 """The spaces that the section ``counts`` counts."""
 
 
-class Kind(IntEnum):
-    """What the entries of a section are."""
-
-    VALUE = 0  # the same in every batch
-    ID = 1  # a row of the target space, -1 for none
-    PTR = 2  # where the items of a row begin in the target space, which has the same segments; one entry more than rows
-    SOURCE = 3  # the row of the dataset, for features
-
-
-@dataclass(frozen=True)
-class Section:
-    """How a device fills a section: entries in the order of ``space``; ``pad`` where there is no row or no id; ``plus`` is added to ids."""
-
-    space: str
-    kind: Kind
-    target: str | None = None
-    pad: int = -1
-    plus: int = 0
-
-
-_CONTENT = {
-    "offsets": (Kind.PTR, 0, 0),
-    "id": (Kind.ID, -1, 0),
-    "first": (Kind.ID, 0, 0),
-    "end": (Kind.ID, 0, 1),
-    "position": (Kind.VALUE, 0, 0),
-    "type": (Kind.VALUE, -1, 0),
-}
-"""Kind, ``pad`` and ``plus`` of each content of a section."""
-
-SECTIONS = {
-    s.name: Section(s.space, kind, s.target, pad, plus)
-    for s in layout.SECTIONS.values()
-    for kind, pad, plus in [_CONTENT[s.content]]
-}
-"""The sections after ``counts``, in their order."""
-
-ROW_SECTIONS = tuple(name for name, s in layout.SECTIONS.items() if s.rows_only)
+ROW_SECTIONS = tuple(name for name, s in SECTIONS.items() if s.rows_only)
 """Those that are empty without edge features."""
 
 TARGETS = ("walk", "spqr", "block", "cut")

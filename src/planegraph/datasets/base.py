@@ -17,14 +17,15 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from ..data.packed import PackedDataset
-from ..data.sizes import FeatureSizes
+from ..data.sizes import Categorical, Features, Mixed
 from ..errors import FormatError, require
 from ..io.atomic import replace_files
 from ..io.checksums import read_json
+from ..io.progress import Progress
 from ..tasks.task import Task
 from .files import RawFile, data_root, fetch, find, missing_message, packed_folder, source_digest
-from .packing import is_summary, pack, summarise
 from .raw import RawGraphs, check_counts
+from .summary import is_summary, summarise
 
 Status = Literal[
     "ready", "ready without edge features", "can be generated", "raw files found", "can be downloaded", "raw files missing"
@@ -94,7 +95,7 @@ class Dataset(ABC):
 
     def with_returns(
         self, ds: PackedDataset, sizes: tuple[int, ...], return_steps: int, return_walks: bool
-    ) -> tuple[PackedDataset, FeatureSizes]:
+    ) -> tuple[PackedDataset, Features]:
         """The graphs with the options ``return_steps`` and ``return_walks`` of a task applied, and the sizes of their node features.
 
         Args:
@@ -106,8 +107,8 @@ class Dataset(ABC):
         require_bool("return_walks", return_walks)
         require(not return_walks or return_steps > 0, f"{self.name}: return_walks needs return_steps above 0; found {return_steps}")
         if not return_steps:
-            return ds, ("categorical", sizes)
-        return ds.with_returns(return_steps, walks=return_walks), ("mixed", (sizes, return_steps))
+            return ds, Categorical(sizes)
+        return ds.with_returns(return_steps, walks=return_walks), Mixed(sizes, return_steps)
 
     def discard_damaged(self, edge_features: bool | None = None) -> str:
         """Reads the whole packed file, if there is one. A damaged one no longer counts as packed; returns the damage, or an empty text."""
@@ -128,7 +129,17 @@ class Dataset(ABC):
         paths = fetch(self.files, self.root, self.name, self.download)
         raw = self.read(paths)
         self.check(raw)
-        ds = pack(raw, path.stem, edge_features=edge_features, threads=self.threads)
+        with Progress(f"packing {path.stem}", len(raw)) as bar:
+            ds = PackedDataset.from_arrays(
+                raw.batch,
+                raw.x,
+                raw.edge_attr if edge_features else None,
+                raw.y,
+                attrs=raw.attrs,
+                threads=self.threads,
+                on_nonplanar="set",
+            )
+            bar.add(len(raw))
         path.parent.mkdir(parents=True, exist_ok=True)
         _note_path(path).unlink(missing_ok=True)  # it is about the file that will be replaced
         ds.save(path)
@@ -169,7 +180,7 @@ class Dataset(ABC):
 
     @property
     def summary(self) -> dict[str, int] | None:
-        """Sizes, planarity and component statistics (see packing.py), if packed."""
+        """Sizes, planarity and component statistics (see summary.py), if packed."""
         for edges in (True, False) if self.has_edge_features else (False,):
             note = self._note(self.packed_path(edges))
             if note is not None:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data.sizes import Categorical
 from ..decomposition.api import planar_mask
 from ..errors import FormatError
 from ..graphs.batch import GraphBatch
@@ -30,7 +31,7 @@ class _Pairs(Dataset):
             self.name,
             ds,
             folds=contiguous_folds(len(ds)),
-            node_features=("categorical", (2,)),
+            node_features=Categorical((2,)),
             kind="binary",
             loss="bce",
             metric="accuracy",

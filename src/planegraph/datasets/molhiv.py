@@ -12,6 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..data.packed import PackedDataset
+from ..data.sizes import Categorical
 from ..errors import FormatError, InvalidGraphError, require
 from ..graphs.batch import GraphBatch, offsets
 from ..tasks import PARTS
@@ -102,7 +103,7 @@ class MolHIV(Dataset):
             None if folds else by_number(ds.attrs["split"]),
             _framework_folds(ds, folds) if folds else None,
             node_features=node_features,
-            edge_features=("categorical", BOND_SIZES) if edge_features else None,
+            edge_features=Categorical(BOND_SIZES) if edge_features else None,
             kind="binary",
             loss="bce",
             metric="rocauc",

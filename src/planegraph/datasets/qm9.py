@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data.sizes import Categorical, Continuous
 from ..errors import FormatError, InvalidGraphError, require
 from ..graphs.batch import GraphBatch, offsets
 from ..tasks.splits import by_number
@@ -112,8 +113,8 @@ class QM9(Dataset):
             self.name,
             ds.with_y(ds.y[:, [list(TARGETS).index(name) for name in names]]),
             splits,
-            node_features=("continuous", 15),
-            edge_features=("categorical", (5,)) if edge_features else None,
+            node_features=Continuous(15),
+            edge_features=Categorical((5,)) if edge_features else None,
             loss="mse",
             outputs=len(names) if target is None else 1,
             scale=tuple(TARGETS[name] for name in names),

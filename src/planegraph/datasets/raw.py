@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -41,17 +40,6 @@ class RawGraphs:
 
     def __len__(self) -> int:
         return len(self.batch)
-
-    def rows(self, start: int, stop: int, edge_features: bool = True) -> dict[str, Any]:
-        """The graphs ``start`` to ``stop - 1`` as arguments of ``PackedDataset.from_arrays``."""
-        nodes, edges = (slice(ptr[start], ptr[stop]) for ptr in (self.batch.node_ptr, self.batch.edge_ptr))
-        return {
-            "batch": self.batch[start:stop],
-            "x": None if self.x is None else self.x[nodes],
-            "edge_attr": None if self.edge_attr is None or not edge_features else self.edge_attr[edges],
-            "y": None if self.y is None else self.y[start:stop],
-            "attrs": {name: values[start:stop] for name, values in self.attrs.items()},
-        }
 
 
 @contextmanager

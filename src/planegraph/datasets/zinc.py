@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import contextlib
 import csv
 import gzip
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
+from ..data.sizes import Categorical
 from ..errors import FormatError, require
 from ..graphs.batch import GraphBatch, offsets
-from ..io.atomic import replace_files
 from ..tasks import PARTS
 from ..tasks.splits import by_number
 from ..tasks.task import Task
 from .base import Dataset, require_bool
-from .files import UNREADABLE, RawFile, source_digest
-from .raw import RawGraphs, as_split, as_target, load_arrays, read_npz, reading
-from .zinc_molecules import ARRAYS, ATOM_TYPES, read_molecules
+from .files import UNREADABLE, RawFile
+from .raw import RawGraphs, as_split, as_target, read_npz, reading
+from .zinc_molecules import ATOM_TYPES, read_molecules
 
 BOND_SIZES = (4,)
 """Bond types are 1, 2, 3."""
@@ -44,7 +43,7 @@ class _Zinc(Dataset):
             ds,
             by_number(ds.attrs["split"]),
             node_features=node_features,
-            edge_features=("categorical", BOND_SIZES) if edge_features else None,
+            edge_features=Categorical(BOND_SIZES) if edge_features else None,
             loss="l1",
             metric="mae",
             notes=self.notes,
@@ -105,39 +104,19 @@ class ZincFull(_Zinc):
     published: ClassVar[Mapping[str, int]] = {"val": 24_445, "test": 5_000}
     notes = "up to one training molecule fewer than the official 220011"
 
-    @property
-    def molecules_path(self) -> Path:
-        """The file with the molecules that RDKit read, as small arrays. Copied to the cache of another machine, it replaces RDKit there."""
-        return self.cache / f"{self.name}.molecules.npz"
-
     def read(self, paths: Mapping[str, Path]) -> RawGraphs:
         path = paths["zinc/zincfull.csv.gz"]
         split, smiles, y = read_csv(path)
-        m = self._molecules(smiles, source_digest({path.name: path}))
+        m = read_molecules(smiles, self.threads)
         ptr = {name: offsets(m[name]) for name in ("nodes", "bonds")}
         with reading(path):
-            batch = GraphBatch(ptr["nodes"], ptr["bonds"], m["edges"].astype(np.int64))
+            batch = GraphBatch(ptr["nodes"], ptr["bonds"], m["edges"])
             return RawGraphs(batch, m["x"], m["edge_attr"], y[:, None], {"split": split})
 
     def check(self, raw: RawGraphs) -> None:
         super().check(raw)
         train = int((raw.attrs["split"] == 0).sum())
         require(train in (220_010, 220_011), f"zincfull: {train} training molecules; published: 220011, or 220010 without one")
-
-    def _molecules(self, smiles: list[str], digest: str) -> dict[str, np.ndarray]:
-        """Reads the file of an earlier run for the same SMILES, or the SMILES by RDKit."""
-        if self.molecules_path.is_file():
-            with contextlib.suppress(FormatError):
-                found = load_arrays(self.molecules_path, ("source", *ARRAYS))
-                if str(found.pop("source")) == digest:
-                    return found
-        m = read_molecules(smiles, self.threads)
-        small: dict[str, Any] = {
-            name: values.astype(np.uint8) if values.max(initial=0) < 256 else values for name, values in m.items()
-        }
-        self.cache.mkdir(parents=True, exist_ok=True)
-        replace_files({self.molecules_path: lambda file: np.savez_compressed(file, source=np.array(digest), **small)})
-        return small
 
 
 def read_csv(path: Path) -> tuple[np.ndarray, list[str], np.ndarray]:

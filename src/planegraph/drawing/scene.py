@@ -94,7 +94,14 @@ class Scene:
 
     @property
     def graph(self) -> Graph:
-        return self.decomposition.graph
+        return simple_graph(self.decomposition)
+
+
+def simple_graph(d: Decomposition) -> Graph:
+    """The graph of a decomposition; InvalidGraphError if it has loops or parallel edges, for which there is no drawing."""
+    if isinstance(d.graph, Graph):
+        return d.graph
+    raise InvalidGraphError("drawings are of simple graphs; draw graph.simple(), without loops and parallel edges")
 
 
 def make_scene(
@@ -107,7 +114,7 @@ def make_scene(
     node_word: str = "node",
 ) -> Scene:
     """Chooses the part to draw, and computes all that belongs to it; raises NotPlanarError for graphs that are not planar."""
-    graph = d.graph
+    graph = simple_graph(d)
     labels = graph.named(np.arange(graph.num_nodes)).tolist() if labels is None else list(labels)
     if len(labels) != graph.num_nodes:
         raise InvalidGraphError(f"labels must be a text for each of the {graph.num_nodes} nodes; found {len(labels)}")
@@ -124,11 +131,12 @@ def make_scene(
         points = None if points is None else points[nodes]
         lines = None if lines is None else lines[edges]
         d = decompose(_part_of(graph, nodes, edges, new))
-    out = run_graph(d.graph, walks=False, codes=True)
+    graph = simple_graph(d)
+    out = run_graph(graph, walks=False, codes=True)
     return Scene(
         title=title,
         decomposition=d,
-        points=graph_points(d.graph, d.components) if points is None else points,
+        points=graph_points(graph, d.components) if points is None else points,
         labels=[shown(label) for label in labels],
         lines=lines,
         notes=notes,
@@ -136,7 +144,7 @@ def make_scene(
         digest=digest(out["code"].tobytes()),
         skeletons=[_skeleton(c) for c in d.spqr_nodes],
         numberings=_numberings(d),
-        symmetries=_symmetries(d.graph),
+        symmetries=_symmetries(graph),
         node_word=node_word,
     )
 
@@ -198,7 +206,7 @@ def _skeleton(c: SpqrNode) -> Skeleton:
 
 def _numberings(d: Decomposition) -> list[Numbering]:
     """Random renumberings, each decomposed and canonised anew: what a page says of them is computed, not copied."""
-    graph = d.graph
+    graph = simple_graph(d)
     size = 2 * graph.num_nodes + len(d.arrays["walk_node"])
     rng = np.random.default_rng(0)
     found = []

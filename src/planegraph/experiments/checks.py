@@ -11,7 +11,7 @@ Earlier records have logs and predictions of six digits, so figures are compared
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +23,8 @@ from ..train.metrics import probabilities
 from .published import MEASURES
 
 if TYPE_CHECKING:
-    from ..runs.folder import Predictions
-    from .records import LogRecord, Record
+    from ..runs.folder import Curve, Predictions
+    from .records import Record
 
 Problems = Iterator[tuple[str, str]]
 """Files and what is wrong in them."""
@@ -93,41 +93,35 @@ def task_names(settings: RunSettings) -> list[str]:
 
 
 def _check_log(record: Record) -> Problems:
-    train = record.settings.train
-    by_trial: dict[tuple[Any, Any], list[LogRecord]] = {(trial["seed"], trial["fold"]): [] for trial in record.result["trials"]}
-    for row in record.log:
-        key = (row["seed"], row["fold"])
-        if key not in by_trial:
-            yield "log.jsonl", f"result.json has no trial with seed {key[0]}, fold {key[1]}"
-        by_trial[key].append(row)
+    train, curves = record.settings.train, {(curve.seed, curve.fold): curve for curve in record.curves}
+    epochs = np.arange(1, train.epochs + 1)
+    idle = (epochs % train.eval_every != 0) & (epochs != train.epochs)
     for trial in record.result["trials"]:
-        rows, name = by_trial[trial["seed"], trial["fold"]], f"seed {trial['seed']}, fold {trial['fold']}"
-        epochs = [row["epoch"] for row in rows]
-        if epochs != list(range(1, train.epochs + 1)):
-            yield "log.jsonl", f"{name}: {len(epochs)} epochs, not each of 1 to {train.epochs} once and in order"
-        for row in rows:
-            due = row["epoch"] % train.eval_every == 0 or row["epoch"] == train.epochs
-            numbers = [row["loss"], row["seconds"], *([row["val"], row["val_loss"]] if due else [])]
-            if not all(v is not None and math.isfinite(v) for v in numbers):
-                yield "log.jsonl", f"{name}, epoch {row['epoch']}: a number is missing or not finite"
-        for problem in _best_epoch_problems(record.result, trial, rows):
+        curve, name = curves.pop((trial["seed"], trial["fold"]), None), f"seed {trial['seed']}, fold {trial['fold']}"
+        if curve is None or not np.array_equal(curve.epoch, epochs):
+            found = 0 if curve is None else len(curve.epoch)
+            yield "log.jsonl", f"{name}: {found} epochs, not each of 1 to {train.epochs} once and in order"
+        there = np.isfinite(curve.loss) & (idle | np.isfinite(curve.val) & np.isfinite(curve.val_loss))
+        if not there.all():
+            yield "log.jsonl", f"{name}, epoch {np.argmin(there) + 1}: a number is missing or not finite"
+        for problem in _best_epoch_problems(record.result, trial, curve):
             yield "result.json", f"{name}: {problem}"
+    for seed, fold in curves:
+        yield "log.jsonl", f"result.json has no trial with seed {seed}, fold {fold}"
 
 
-def _best_epoch_problems(result: Mapping[str, Any], trial: Mapping[str, Any], rows: Sequence[LogRecord]) -> Iterator[str]:
-    best, metric = trial["best_epoch"], metrics_of(result["kind"])[result["metric"]]
-    if not (isinstance(best, int) and 1 <= best <= len(rows) and rows[best - 1]["val"] is not None):
+def _best_epoch_problems(result: Mapping[str, Any], trial: Mapping[str, Any], curve: Curve) -> Iterator[str]:
+    best, errors = trial["best_epoch"], error_of(metrics_of(result["kind"])[result["metric"]], curve.val)
+    if not (isinstance(best, int) and 1 <= best <= len(curve.val) and np.isfinite(curve.val[best - 1])):
         yield f"best_epoch {best} is not an epoch that was validated"
-    chosen = rows[best - 1]
-    for key in ("val", "val_loss"):
-        if not math.isclose(trial[key], chosen[key], rel_tol=_DIGITS, abs_tol=1e-12):
-            yield f"{key} is {trial[key]:.6g}, but {chosen[key]:.6g} in log.jsonl at epoch {best}"
-    for row in rows:
-        if row["val"] is None:
-            continue
-        tie = result["metric"] == "accuracy" and row["val"] == chosen["val"] and row["val_loss"] < chosen["val_loss"]
-        if error_of(metric, row["val"]) < error_of(metric, chosen["val"]) or tie:
-            yield f"epoch {row['epoch']} of log.jsonl is better than best_epoch {best}"
+    for key, values in (("val", curve.val), ("val_loss", curve.val_loss)):
+        if not math.isclose(trial[key], values[best - 1], rel_tol=_DIGITS, abs_tol=1e-12):
+            yield f"{key} is {trial[key]:.6g}, but {values[best - 1]:.6g} in log.jsonl at epoch {best}"
+    better = errors < errors[best - 1]
+    if result["metric"] == "accuracy":
+        better |= (errors == errors[best - 1]) & (curve.val_loss < curve.val_loss[best - 1])
+    if better.any():
+        yield f"epoch {np.argmax(better) + 1} of log.jsonl is better than best_epoch {best}"
 
 
 def _check_summary(record: Record) -> Problems:

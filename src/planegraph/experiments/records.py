@@ -43,9 +43,8 @@ from ..io.checksums import json_text, read_json
 from ..nn import PlanEConfig
 from ..nn.model import FORMAT
 from ..runs import trials
-from ..runs.checkpoint import load_checkpoint
-from ..runs.folder import Predictions, damage_named, refuse_several
-from ..runs.log import LogRecord, read_log
+from ..runs.errors import damage_named
+from ..runs.folder import Curve, Predictions, log_files, read_run, refuse_several
 from ..runs.models import MODELS
 from ..runs.provenance import MACHINE, read_sessions, session
 from ..runs.settings import RunSettings, load_run_settings, read_run_settings, save_run_settings
@@ -63,7 +62,7 @@ class RecordError(PlanegraphError, ValueError):
 
 @dataclass(frozen=True)
 class Record:
-    """A record as read from its folder; ``settings`` is None, and ``log`` and ``tests`` are empty, for a measurement.
+    """A record as read from its folder; ``settings`` is None, and ``curves`` and ``tests`` are empty, for a measurement.
 
     ``earlier`` holds the model's settings if the record is of an earlier model, and is None otherwise; ``settings.model`` is then empty.
     """
@@ -73,7 +72,7 @@ class Record:
     result: Mapping[str, Any]
     sessions: Sequence[Mapping[str, Any]]
     settings: RunSettings | None = None
-    log: Sequence[LogRecord] = ()
+    curves: Sequence[Curve] = ()
     tests: Mapping[str, Predictions] = field(default_factory=dict)
     earlier: Mapping[str, Any] | None = None
 
@@ -115,7 +114,7 @@ def write_record(
     made = joined(parts)
     note = note or "; ".join(dict.fromkeys(part.facts["note"] for part in parts if "note" in part.facts))
     facts = {"name": name, **made.facts} | ({"note": note} if note else {})
-    logs = [path for part in parts for path in _logs(part.folder)]
+    logs = [path for part in parts for path in log_files(part.folder)]
     files = {f"group{k}/log.jsonl" if k else "log.jsonl": path.read_bytes() for k, path in enumerate(logs)}
     for part in parts:
         files |= {path: (part.folder / path).read_bytes() for path in map(_test_file, part.tests)}
@@ -262,15 +261,14 @@ def _read(folder: Path, facts: Mapping[str, Any]) -> Record:
         return Record(folder, facts, result, sessions, earlier={} if is_earlier else None)
     with damage_named(folder / "settings.yaml", RecordError):
         settings, earlier = _settings(folder, is_earlier)
-    log: list[LogRecord] = []
-    for path in _logs(folder):
-        with damage_named(path, RecordError):
-            log += read_log(path)
+    with damage_named(folder, RecordError):
+        run = read_run(folder)
     with damage_named(folder / "result.json", RecordError):
         names = [trial_name(trial) for trial in result["trials"]]
-    return Record(
-        folder, facts, result, sessions, settings, log, {name: _test(folder / _test_file(name)) for name in names}, earlier
-    )
+    for name in names:
+        if name not in run.tests:
+            raise RecordError(f"{folder / _test_file(name)} is missing")
+    return Record(folder, facts, result, sessions, settings, run.curves, {name: run.tests[name] for name in names}, earlier)
 
 
 def _settings(folder: Path, is_earlier: bool) -> tuple[RunSettings, dict[str, Any] | None]:
@@ -295,24 +293,8 @@ def _sessions(folder: Path) -> list[dict[str, Any]]:
     return found
 
 
-def _logs(folder: Path) -> list[Path]:
-    """The logs of all stacks, in order."""
-    return [
-        folder / "log.jsonl",
-        *sorted(folder.glob("group*/log.jsonl"), key=lambda path: (len(path.parent.name), path.parent.name)),
-    ]
-
-
 def _test_file(trial: str) -> str:
     return f"models/{trial}/test.safetensors"
-
-
-def _test(path: Path) -> Predictions:
-    if not path.is_file():
-        raise RecordError(f"{path} is missing")
-    with damage_named(path, RecordError):
-        found = {name: value.numpy() for name, value in load_checkpoint(path)[0].items()}
-        return Predictions(found["id"], found["predicted"].reshape(len(found["id"]), -1), found["true"])
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -9,7 +9,7 @@ a safetensors file        ``planegraph-seal`` in its metadata, 8 digits, of the 
 
 So the files stay what they are for other tools. A text has it in front, where a file that is cut off keeps it. A CRC-32 finds every
 altered digit, every burst of up to 32 bits, and nearly all other damage; it is not a signature. JSON and text without a
-checksum, of earlier versions or written by hand, are read as they are; so is a text whose last line is the checksum of what is before it.
+checksum, such as those written by hand, are read as they are.
 """
 
 from __future__ import annotations
@@ -99,12 +99,9 @@ def sealed_text(text: str) -> bytes:
 
 def check_text(data: bytes) -> None:
     """FormatError if a text has a checksum that is not its own."""
-    if data.startswith(_LINE):
-        wanted, _, text = data.removeprefix(_LINE).partition(b"\n")
-    else:
-        text, line, wanted = data.rpartition(_LINE)
-        if not line:
-            return
+    if not data.startswith(_LINE):
+        return
+    wanted, _, text = data.removeprefix(_LINE).partition(b"\n")
     found = f"{zlib.crc32(text):08x}"
     if wanted.strip() != found.encode():
         raise FormatError(f"its checksum is {found}, not {wanted.decode(errors='replace').strip()[:8]}")

@@ -9,15 +9,15 @@ These MLPs have no norms, and the message of a child is log(1 + MLP(...)), so th
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from .config import PlanEConfig
 from .mlp import MLP, bottom_up
-from .reset import reset_parts
+from .reset import Module
 from .structure import Structure
 
 
-class BiEnc(nn.Module):
+class BiEnc(Module):
     r"""h_block_C = MLP( h_spqr_C + sum over children C' of log(1 + MLP( h_block_C' || p_theta(C, C') )) ); a block takes its root's.
 
     Shapes:
@@ -33,10 +33,6 @@ class BiEnc(nn.Module):
     def forward(self, h_spqr: Tensor, s: Structure) -> Tensor:
         p_theta = s.child_positions
         return bottom_up(s.spqr_tree, self.outer, h_spqr, self.inner, beside=p_theta, rows=s.roots)
-
-    def reset_parameters(self) -> None:
-        """New weights for both MLPs."""
-        reset_parts(self)
 
     def __repr__(self) -> str:
         return f"BiEnc({self.outer.last.outputs})"

@@ -2,81 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
-from numbers import Integral
-from typing import Any, Literal, get_args
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from ..data.sizes import Categorical, Continuous, Features, Mixed
+from ..fields import check_fields, check_keys, is_count, limited
 
 Norm = Literal["none", "batch"]
 Unread = Literal["strict", "ignore"]
 Pooling = Literal["sum", "mean"]
 _TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
-
-
-@dataclass(frozen=True)
-class Categorical:
-    """Integer columns, an embedding each; ``sizes[k]`` is one more than the largest value of column k.
-
-    >>> Categorical([28])
-    Categorical(sizes=(28,))
-    """
-
-    sizes: tuple[int, ...]
-
-    def __post_init__(self) -> None:
-        if isinstance(self.sizes, str) or not hasattr(self.sizes, "__iter__"):
-            raise TypeError(f"Categorical needs a list with the size of each column, as in Categorical([28]); found {self.sizes!r}")
-        object.__setattr__(self, "sizes", tuple(self.sizes))
-        if not self.sizes or not all(is_count(size) for size in self.sizes):
-            raise ValueError(f"Categorical needs an integer of at least 1 for each column; found {self.sizes}")
-        object.__setattr__(self, "sizes", tuple(map(int, self.sizes)))
-
-    @property
-    def width(self) -> int:
-        """The number of columns."""
-        return len(self.sizes)
-
-
-@dataclass(frozen=True)
-class Continuous:
-    """Float columns, mapped linearly."""
-
-    width: int
-
-    def __post_init__(self) -> None:
-        if not is_count(self.width):
-            raise ValueError(f"Continuous needs a number of columns, at least 1; found {self.width!r}")
-        object.__setattr__(self, "width", int(self.width))
-
-
-@dataclass(frozen=True)
-class Mixed:
-    """Float columns, of which the first hold categories as whole numbers, an embedding each; ``width`` more are mapped linearly.
-
-    >>> Mixed([28], 20)
-    Mixed(sizes=(28,), width=20)
-    """
-
-    sizes: tuple[int, ...]
-    width: int
-
-    def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "sizes", self.categorical.sizes)
-            object.__setattr__(self, "width", Continuous(self.width).width)
-        except (TypeError, ValueError) as error:
-            raise type(error)(
-                f"Mixed needs the size of each column of categories, and a number of other columns: {error}"
-            ) from None
-
-    @property
-    def categorical(self) -> Categorical:
-        """The first columns."""
-        return Categorical(self.sizes)
-
-
-Features = Categorical | Continuous | Mixed | None
 
 
 @dataclass(frozen=True)
@@ -107,11 +43,11 @@ class PlanEConfig:
 
     node_features: Features = None
     edge_features: Features = None
-    hidden: int = 64
-    layers: int = 3
-    pos_dim: int = 16
-    outputs: int = 1
-    descriptors: int = 0
+    hidden: int = limited(64, least=1)
+    layers: int = limited(3, least=1)
+    pos_dim: int = limited(16, least=1)
+    outputs: int = limited(1, least=1)
+    descriptors: int = limited(0, least=0)
     units: tuple[tuple[float, float], ...] | None = None
     neighbours: bool = True
     readout: bool = True
@@ -119,12 +55,12 @@ class PlanEConfig:
     biconnected: bool = True
     cut: bool = True
     norm: Norm = "batch"
-    norm_momentum: float = 0.1
+    norm_momentum: float = limited(0.1, above=0, most=1)
     residual: bool = True
-    graph_scale: float = 20.0
+    graph_scale: float = limited(20.0, above=0)
     pooling: Pooling = "sum"
-    dropout: float = 0.0
-    dropout_readout: float = 0.0
+    dropout: float = limited(0.0, least=0, below=1)
+    dropout_readout: float = limited(0.0, least=0, below=1)
     features: Unread = "strict"
 
     def __post_init__(self) -> None:
@@ -134,29 +70,11 @@ class PlanEConfig:
                 raise TypeError(
                     f"{name} must be Categorical(sizes), Continuous(width), Mixed(sizes, width) or None; found {value!r}"
                 )
-        for name in ("hidden", "layers", "pos_dim", "outputs"):
-            at_least_one(name, getattr(self, name))
-            object.__setattr__(self, name, int(getattr(self, name)))  # numpy's integers, too
-        if not (is_count(self.descriptors) or (self.descriptors == 0 and not isinstance(self.descriptors, bool))):
-            raise ValueError(f"descriptors must be an integer, at least 0; found {self.descriptors!r}")
+        check_fields(self)
         if self.units is not None:
             object.__setattr__(self, "units", _units(self.units, self.outputs))
         if self.pos_dim % 2:
             raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
-        for name, allowed in (("norm", Norm), ("pooling", Pooling), ("features", Unread)):
-            if getattr(self, name) not in get_args(allowed):
-                raise ValueError(f"{name} must be one of {', '.join(get_args(allowed))}; found {getattr(self, name)!r}")
-        for name in ("dropout", "dropout_readout"):
-            value = getattr(self, name)
-            if not _is_number(value) or not 0 <= value < 1:
-                raise ValueError(f"{name} must be a number, at least 0 and below 1; found {value!r}")
-        if not _is_number(self.norm_momentum) or not 0 < self.norm_momentum <= 1:
-            raise ValueError(f"norm_momentum must be a number above 0, at most 1; found {self.norm_momentum!r}")
-        if not _is_number(self.graph_scale) or not 0 < self.graph_scale < math.inf:
-            raise ValueError(f"graph_scale must be a number above 0; found {self.graph_scale!r}")
-        for name in (*_TERMS, "residual"):
-            if not isinstance(getattr(self, name), bool):
-                raise ValueError(f"{name} must be True or False; found {getattr(self, name)!r}")
         if not self.terms:
             raise ValueError(
                 "Update has no term left: switch on at least one of neighbours, readout, triconnected, biconnected, cut"
@@ -192,25 +110,11 @@ class PlanEConfig:
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> PlanEConfig:
         """From what :meth:`to_dict` gives."""
-        unknown = set(values) - {f.name for f in fields(cls)}
-        if unknown:
-            raise ValueError(f"PlanEConfig has no setting {', '.join(sorted(unknown))}")
+        check_keys(values, cls)
         given = dict(values)
         for name in ("node_features", "edge_features"):
             given[name] = _features(name, given.get(name))
         return cls(**given)
-
-
-def features_of_sizes(sizes: tuple[str, Any] | None) -> Features:
-    """From ``("categorical", sizes)``, ``("continuous", width)``, ``("mixed", (sizes, width))`` or None, as a task says them.
-
-    >>> features_of_sizes(("categorical", (28,)))
-    Categorical(sizes=(28,))
-    """
-    if sizes is None:
-        return None
-    kind, size = sizes
-    return {"categorical": Categorical, "continuous": Continuous}[kind](size) if kind != "mixed" else Mixed(*size)
 
 
 def _features(name: str, value: Any) -> Features:
@@ -230,22 +134,13 @@ def _units(units: Any, outputs: int) -> tuple[tuple[float, float], ...]:
         pairs = tuple(tuple(pair) for pair in units)
     except TypeError:
         pairs = ()
-    good = len(pairs) == outputs and all(len(pair) == 2 and all(_is_number(v) and math.isfinite(v) for v in pair) for pair in pairs)
+    numbers = all(isinstance(v, int | float) and not isinstance(v, bool) and abs(v) < 1e308 for pair in pairs for v in pair)
+    good = numbers and len(pairs) == outputs and all(len(pair) == 2 for pair in pairs)
     if not good or not all(spread > 0 for _, spread in pairs):
         raise ValueError(
             f"units must be a pair (center, spread) of numbers for each of {outputs} outputs, spreads above 0; found {units!r}"
         )
     return pairs
-
-
-def is_count(value: Any) -> bool:
-    """Whether it is an integer, Python's or numpy's, and at least 1."""
-    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
-
-
-def _is_number(value: Any) -> bool:
-    """Whether PyTorch can compute with it: integers have 64 bits there."""
-    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**63)
 
 
 def at_least_one(name: str, value: Any) -> None:

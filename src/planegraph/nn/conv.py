@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..data.batch import PlanarBatch
 from ..errors import InvalidGraphError
@@ -12,11 +12,11 @@ from .config import Continuous, Norm, PlanEConfig, at_least_one, is_count
 from .guards import check_batch, eager_in_full_precision
 from .layer import PlanELayer
 from .linear import Linear
-from .reset import reset_parts
+from .reset import Module
 from .structure import Structure
 
 
-class PlanEConv(nn.Module):
+class PlanEConv(Module):
     r"""The PlanE layer of `"PlanE: Representation Learning over Planar Graphs" <https://arxiv.org/abs/2307.01180>`_
 
     .. math::
@@ -111,10 +111,6 @@ class PlanEConv(nn.Module):
         self.lin = None if self.in_channels == self.out_channels else Linear(self.in_channels, self.out_channels, replicas)
         self.lin_edge = None if self.edge_dim is None else Linear(self.edge_dim, self.out_channels, replicas)
         self.layer = PlanELayer(config, replicas)
-
-    def reset_parameters(self) -> None:
-        """New weights, those that a fresh layer draws; running averages and dropout start anew."""
-        reset_parts(self)
 
     @eager_in_full_precision
     def forward(self, x: Tensor, batch: Any, edge_attr: Tensor | None = None) -> Tensor:

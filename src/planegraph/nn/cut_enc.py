@@ -9,15 +9,15 @@ These MLPs have no norms, and the message of a block is log(1 + MLP(...)), so th
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from .config import PlanEConfig
 from .mlp import MLP, bottom_up
-from .reset import reset_parts
+from .reset import Module
 from .structure import Structure
 
 
-class CutEnc(nn.Module):
+class CutEnc(Module):
     r"""h_cut_u = MLP( h_u + sum over child blocks B of log(1 + MLP( h_block_B + sum over child cut nodes v of B of h_cut_v )) ).
 
     Shapes:
@@ -32,10 +32,6 @@ class CutEnc(nn.Module):
     def forward(self, h: Tensor, h_block: Tensor, s: Structure) -> Tensor:
         h_u = s.node_cut.transposed @ h  # of cut nodes
         return bottom_up(s.block_cut_tree, self.outer, h_u, self.inner, plus=h_block)
-
-    def reset_parameters(self) -> None:
-        """New weights for both MLPs."""
-        reset_parts(self)
 
     def __repr__(self) -> str:
         return f"CutEnc({self.outer.last.outputs})"

@@ -14,6 +14,7 @@ from ..errors import InvalidGraphError
 from .config import Categorical, Continuous, Features, Mixed
 from .linear import Linear
 from .ops.linear import linear
+from .reset import Module
 
 _ONE_HOT = 1024  # categories up to which embeddings are a product with a 0/1 matrix: its gradient is a product too, and no scatter
 
@@ -31,13 +32,13 @@ def _check(values: Tensor | None, rows: int, features: Categorical | Continuous,
     integers = isinstance(features, Categorical)
     if values is None and rows == 0:
         lead = like.shape[:-2]
-        return torch.empty(*lead, 0, features.width, dtype=torch.int32 if integers else like.dtype, device=like.device)
-    wanted = f"{features.width} {'integer' if integers else 'float'} column{'' if features.width == 1 else 's'}"
+        return torch.empty(*lead, 0, features.columns, dtype=torch.int32 if integers else like.dtype, device=like.device)
+    wanted = f"{features.columns} {'integer' if integers else 'float'} column{'' if features.columns == 1 else 's'}"
     if values is None:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has none")
     if values.dtype.is_floating_point == integers or values.dtype.is_complex or values.dtype == torch.bool:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has dtype {values.dtype}")
-    if values.shape[-1] != features.width:
+    if values.shape[-1] != features.columns:
         raise InvalidGraphError(f"{what}: the model reads {wanted}; the batch has {values.shape[-1]}")
     return values
 
@@ -61,17 +62,13 @@ class ConstantEncoder(nn.Module):
         return f"ConstantEncoder({self.constant.shape[-1]})"
 
 
-class ContinuousEncoder(nn.Module):
+class ContinuousEncoder(Module):
     """A linear map of float columns."""
 
     def __init__(self, features: Continuous, hidden: int, what: str, replicas: int | None = None) -> None:
         super().__init__()
         self.features, self.what = features, what
         self.linear = Linear(features.width, hidden, replicas)
-
-    def reset_parameters(self) -> None:
-        """A new linear map."""
-        self.linear.reset_parameters()
 
     def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
         return self.linear(self._values(values, rows))
@@ -84,7 +81,7 @@ class ContinuousEncoder(nn.Module):
         return f"ContinuousEncoder({self.features.width}, {self.linear.outputs})"
 
 
-class MixedEncoder(nn.Module):
+class MixedEncoder(Module):
     """The embeddings of the columns with categories, plus a linear map of the others."""
 
     def __init__(self, features: Mixed, hidden: int, what: str, replicas: int | None = None) -> None:
@@ -92,11 +89,6 @@ class MixedEncoder(nn.Module):
         self.features, self.what = features, what
         self.categorical = CategoricalEncoder(features.categorical, hidden, what, replicas)
         self.linear = Linear(features.width, hidden, replicas)
-
-    def reset_parameters(self) -> None:
-        """New embeddings and a new linear map."""
-        self.categorical.reset_parameters()
-        self.linear.reset_parameters()
 
     def forward(self, values: Tensor | None, rows: int, locate: Callable[[int], str] = str) -> Tensor:
         first, weight = len(self.features.sizes), self.linear.weight

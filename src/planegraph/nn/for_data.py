@@ -12,12 +12,11 @@ import numpy as np
 
 from ..data.features import as_features
 from ..data.packed import PackedDataset
-from ..data.sizes import feature_sizes
+from ..data.sizes import Features, feature_sizes
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.formats.pyg import read_pyg
 from ..graphs.graph import Graph
-from .config import Features, features_of_sizes
 
 
 class DataSizes(NamedTuple):
@@ -39,9 +38,8 @@ def sizes_of(dataset: Any) -> DataSizes:
     DataSizes(node_features=Categorical(sizes=(9,)), edge_features=Continuous(width=1), nodes=3.0, outputs=1, descriptors=0, units=None)
     """
     if hasattr(dataset, "dataset") and hasattr(dataset, "edge_features"):  # a Task, which this folder does not know
-        nodes, edges = (features_of_sizes(f) for f in (dataset.node_features, dataset.edge_features))
-        found = sizes_of(dataset.dataset)
-        return found._replace(node_features=nodes, edge_features=edges, outputs=dataset.outputs, units=dataset.units)
+        own = {name: getattr(dataset, name) for name in ("node_features", "edge_features", "outputs", "units")}
+        return sizes_of(dataset.dataset)._replace(**own)
     if isinstance(dataset, PackedDataset):
         found = dataset.attrs.get("descriptors")
         width = 0 if found is None or found.ndim != 2 else found.shape[1]
@@ -72,5 +70,5 @@ def _sizes(x: np.ndarray | None, edges: np.ndarray | None, node_ptr: np.ndarray)
     graphs, nodes = len(node_ptr) - 1, int(node_ptr[-1])
     if nodes == 0:
         raise InvalidGraphError(f"the dataset has {graphs} graphs and no nodes: there is nothing to make a model for")
-    of_nodes, of_edges = (features_of_sizes(feature_sizes(name, values)) for name, values in (("x", x), ("edge_attr", edges)))
+    of_nodes, of_edges = (feature_sizes(name, values) for name, values in (("x", x), ("edge_attr", edges)))
     return DataSizes(of_nodes, of_edges, nodes / graphs)

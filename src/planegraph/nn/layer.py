@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from .bi_enc import BiEnc
 from .config import PlanEConfig
 from .cut_enc import CutEnc
 from .ops.mlp import kept_dtype
 from .ops.shared import shared
-from .reset import reset_parts
+from .reset import Module
 from .streams import beside, mark
 from .structure import Structure
 from .tri_enc import TriEnc
 from .update import Update
 
 
-class PlanELayer(nn.Module):
+class PlanELayer(Module):
     """h^(l) from h^(l-1): what Update gives or, with ``config.residual``, h^(l-1) plus that.
 
     Shapes:
@@ -48,10 +48,6 @@ class PlanELayer(nn.Module):
     def kept_dtype(self, h: Tensor) -> torch.dtype:
         """How representations like h are kept inside the layer."""
         return kept_dtype(h) if self.training and self.norm == "batch" else h.dtype
-
-    def reset_parameters(self) -> None:
-        """New weights for the encoders and Update."""
-        reset_parts(self)
 
     def __repr__(self) -> str:
         return f"PlanELayer({self.hidden}, {' || '.join(self.update.terms)}{', residual' if self.residual else ''})"

@@ -12,7 +12,6 @@ import torch
 from torch import Tensor, nn
 
 from .ops.linear import linear
-from .reset import draws_weights
 
 
 class Linear(nn.Module):
@@ -38,8 +37,7 @@ class Linear(nn.Module):
         self.fan_in, lead = inputs if fan_in is None else fan_in, () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, outputs, inputs))
         self.bias = nn.Parameter(torch.empty(*lead, outputs)) if bias else None
-        if draws_weights():
-            self.reset_parameters()
+        self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Uniform within 1 / sqrt(fan_in), with ``he`` weights within sqrt(6 / fan_in)."""

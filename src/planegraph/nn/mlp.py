@@ -18,10 +18,10 @@ from .ops.linear import linear
 from .ops.mlp import At, fused_mlp, map_parts
 from .ops.tree import Bounds, Maps, Tree
 from .ops.tree import bottom_up as tree_bottom_up
-from .reset import reset_parts
+from .reset import Module
 
 
-class MLP(nn.Module):
+class MLP(Module):
     """Linear, norm, ReLU, Linear, norm, ReLU; f and the output MLP leave out the last norm and ReLU.
 
     Args:
@@ -88,10 +88,6 @@ class MLP(nn.Module):
     def maps(self) -> Maps:
         """Weights and biases of an MLP without norms, as ops/tree.py takes them; of a concatenation, the first part's."""
         return Maps(self.first[0].weight, self.first[0].bias, self.last.weight, self.last.bias)
-
-    def reset_parameters(self) -> None:
-        """New weights; running averages start anew."""
-        reset_parts(self)
 
     def __repr__(self) -> str:
         inputs = " + ".join(str(part.inputs) for part in self.first)

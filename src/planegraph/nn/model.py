@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,32 +15,30 @@ from typing import Any, Self
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ..data.batch import PlanarBatch
 from ..data.fingerprint import parse_fingerprint
-from ..data.format import checksum, read_tensors
+from ..data.format import read_tensors
 from ..errors import FormatError, InvalidGraphError, MissingDependencyError
 from ..io.atomic import replace_files
 from ..io.checksums import SEAL, UNSEALED, check_file, json_text, sealed_file
 from ..io.text import shortened
-from .config import Categorical, Continuous, Mixed, PlanEConfig, at_least_one
+from .config import Categorical, Mixed, PlanEConfig, at_least_one
 from .features import make_encoder
 from .for_data import sizes_of
 from .guards import check_batch, eager_in_full_precision
 from .mlp import MLP
-from .reset import reset_parts, without_weights
+from .reset import Module
 from .structure import Structure
 
 FORMAT = 2
 """Of saved models; it grows when the function of the same settings changes."""
 
-_SETTINGS, _CHECKSUM = "planegraph", "planegraph-crc32"
-_DEEP = 16  # layers; of a model of more, one layer is built before all
-_WIDE = 4096  # pos_dim may be unused, so no tensor of a file need have that width; no honest setting is larger
+_SETTINGS = "planegraph"
 
 
-class GraphModel(nn.Module):
+class GraphModel(Module):
     """The base of all models; a subclass computes the node representations of each layer (:meth:`run_layers`).
 
     Args:
@@ -104,10 +101,6 @@ class GraphModel(nn.Module):
             "units": found.units if outputs in (None, found.outputs) else None,
         }
         return cls(PlanEConfig(**config | settings))
-
-    def reset_parameters(self) -> None:
-        """New weights, those that a fresh model draws; running averages and dropout start anew."""
-        reset_parts(self)
 
     def run_layers(self, h: Tensor, edges: Tensor | None, s: Structure) -> list[Tensor]:
         """h^(1), ..., h^(L), given h^(0) and the edge representations."""
@@ -246,8 +239,8 @@ class GraphModel(nn.Module):
     def from_pretrained(cls, folder: str | os.PathLike[str]) -> Self:
         """The model that :meth:`save_pretrained` wrote, in evaluation mode; equal bit for bit.
 
-        FormatError if a bit of the file is another one, if a weight is not a finite number, and, before a model is built, if the
-        settings describe a larger one than the file can hold.
+        FormatError if a bit of the file is another one, if a weight is not a finite number, or if the settings describe another model
+        than the tensors, however large.
         """
         file, tool = Path(folder) / "model.safetensors", safetensors_for_torch()
         try:
@@ -267,46 +260,30 @@ class GraphModel(nn.Module):
                 "version that wrote it"
             )
         try:
-            _check_whole(data, state, told)
+            check_file(data)
         except FormatError as error:
             raise FormatError(f"{file} is damaged: {error}. Put a copy in its place") from None
         if name != cls.__name__:
             raise FormatError(f"{file} is a {name}; use {name}.from_pretrained")
         try:
             config = PlanEConfig.from_dict(config)
-            cls._check_size(config, state)
             _check_finite(data, state)
-            with without_weights():
-                model = cls(config)
-            model.load_state_dict(state, assign=True)
+            return cls._of_weights(config, state).eval()
         except (AttributeError, RuntimeError, TypeError, ValueError, OverflowError) as error:
             raise FormatError(f"{file} does not hold the weights of the model that it describes: {shortened(error)}") from error
-        return model.eval()
 
     @classmethod
-    def _check_size(cls, config: PlanEConfig, state: Mapping[str, Tensor]) -> None:
-        """ValueError if the settings describe more than these tensors can be: a model takes time and memory by its settings.
-
-        What is counted are the embeddings and the first and last map of the readout, which every model has, and the tensors of many
-        layers, each of which takes milliseconds to build.
-        """
-        rows, columns = config.descriptors + config.hidden * config.layers + config.outputs, 0
-        for features in (config.node_features, config.edge_features if cls.reads_edges else None):
-            if isinstance(features, Categorical | Mixed):
-                rows, columns = rows + sum(features.sizes), columns + len(features.sizes)
-            if isinstance(features, Continuous | Mixed):
-                rows += features.width
-        room = {
-            "layers": (config.layers, len(state)),
-            "columns of features": (columns, len(state)),
-            "weights": (rows * config.hidden, sum(value.numel() for value in state.values())),
-        }
-        if config.pos_dim > _WIDE:
-            room["positions"] = config.pos_dim, max((max(value.shape, default=0) for value in state.values()), default=0)
-        _check_room(room)
-        if config.layers > _DEEP:
+    def _of_weights(cls, config: PlanEConfig, state: Mapping[str, Tensor]) -> Self:
+        """The model with these weights, built without memory; ValueError if the settings describe more tensors than there are."""
+        features = config.node_features, config.edge_features if cls.reads_edges else None
+        columns = sum(len(f.sizes) for f in features if isinstance(f, Categorical | Mixed))
+        _check_room(columns + config.layers, state)
+        with torch.device("meta"):
             of_one = sum(name.startswith("layers.0.") for name in cls(replace(config, layers=1)).state_dict())
-            _check_room({"tensors": (config.layers * of_one, len(state))})
+            _check_room(columns + config.layers * of_one, state)
+            model = cls(config)
+        model.load_state_dict(state, assign=True)
+        return model._apply(lambda t: t)  # tensors that are not saved are made anew, beside the others
 
     # ---- replicas --------------------------------------------------------------------------------------------------------------
 
@@ -349,21 +326,9 @@ def _from_pyg(batch: Any) -> PlanarBatch:
     return planar_batch(batch)
 
 
-def _check_room(room: Mapping[str, tuple[int, int]]) -> None:
-    """ValueError if more is claimed of something than there is."""
-    for what, (claimed, there) in room.items():
-        if claimed > there:
-            raise ValueError(f"its settings need {claimed} {what} or more; the file can hold {there}")
-
-
-def _check_whole(data: bytes, state: Mapping[str, Tensor], told: Mapping[str, str]) -> None:
-    """FormatError unless every bit of a file is as it was written."""
-    if _CHECKSUM in told and SEAL not in told:  # an earlier version, whose checksum is that of settings and tensors
-        found = f"{tensors_checksum(state, told[_SETTINGS]):08x}"
-        if found != told[_CHECKSUM]:
-            raise FormatError(f"its checksum is {found}, not {told[_CHECKSUM]}")
-    else:
-        check_file(data)
+def _check_room(tensors: int, state: Mapping[str, Tensor]) -> None:
+    if tensors > len(state):
+        raise ValueError(f"its settings need {tensors} tensors or more; the file has {len(state)}")
 
 
 def _check_finite(data: bytes, state: Mapping[str, Tensor]) -> None:
@@ -378,14 +343,6 @@ def _check_finite(data: bytes, state: Mapping[str, Tensor]) -> None:
     for name, value in state.items():
         if value.is_floating_point() and not (value.float() if value.itemsize == 1 else value).isfinite().all():
             raise ValueError(f"{name} has values that are not finite")
-
-
-def tensors_checksum(tensors: Mapping[str, Tensor], text: str = "") -> int:
-    """The CRC-32 of a text and of the bytes of all tensors, in the order of their names."""
-    found = zlib.crc32(text.encode())
-    for _, value in sorted(tensors.items()):
-        found = checksum(value.contiguous().reshape(-1).view(torch.uint8).numpy(), found)
-    return found
 
 
 def safetensors_for_torch() -> Any:

@@ -1,37 +1,24 @@
-"""New weights for a module, drawn as a fresh module of the same seed would draw them; or none, if they are about to be loaded."""
+"""New weights for a module, drawn as a fresh module of the same seed would draw them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from torch import nn
 
-_without_weights = ContextVar("without_weights", default=False)
+
+class Module(nn.Module):
+    """A module whose weights are all in its parts."""
+
+    def reset_parameters(self) -> None:
+        """New weights for all parts, in the order in which they were made; running averages and dropout start anew."""
+        _reset_parts(self)
 
 
-@contextmanager
-def without_weights() -> Iterator[None]:
-    """Within, new linear maps hold whatever lies in memory: drawing weights takes most of the time in which a large model is loaded."""
-    token = _without_weights.set(True)
-    try:
-        yield
-    finally:
-        _without_weights.reset(token)
-
-
-def draws_weights() -> bool:
-    """False within :func:`without_weights`."""
-    return not _without_weights.get()
-
-
-def reset_parts(module: nn.Module) -> None:
-    """Calls ``reset_parameters`` of all parts of a module, in the order in which they were made."""
+def _reset_parts(module: nn.Module) -> None:
     part: Any
     for part in module.children():
         if hasattr(part, "reset_parameters"):
             part.reset_parameters()
         else:  # a ModuleList
-            reset_parts(part)
+            _reset_parts(part)

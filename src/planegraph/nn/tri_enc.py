@@ -10,15 +10,15 @@ the edge term is 0, and one more input, 1 at virtual edges, has its own weights.
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from .config import PlanEConfig
 from .mlp import At, mlps
-from .reset import reset_parts
+from .reset import Module
 from .structure import Structure
 
 
-class TriEnc(nn.Module):
+class TriEnc(Module):
     r"""h_spqr_C = MLP( sum_i MLP( h_{omega[i]} || e_{omega[i], omega[i+1]} || p_{kappa[i]} || p_i ) ).
 
     Shapes:
@@ -38,10 +38,6 @@ class TriEnc(nn.Module):
             entry = [At(h, s.walk_node), At(edges, s.walk_row), s.walk_positions_and_virtual]
         walks = self.inner(*entry, mask=s.walk_mask, into=s.spqr_walk)
         return self.outer(walks, mask=s.spqr_mask)
-
-    def reset_parameters(self) -> None:
-        """New weights for both MLPs."""
-        reset_parts(self)
 
     def __repr__(self) -> str:
         return f"TriEnc({self.outer.last.outputs}{', with edge features' if self.has_edges else ''})"

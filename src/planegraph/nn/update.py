@@ -10,19 +10,19 @@ all on the right at layer l - 1 but the encodings. With edge features the neighb
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from .config import PlanEConfig
 from .dropout import make_dropout
 from .mlp import MLP, At, mlps
 from .ops.incidence import add_sums
 from .ops.shared import shared
-from .reset import reset_parts
+from .reset import Module
 from .streams import made
 from .structure import Structure
 
 
-class Update(nn.Module):
+class Update(Module):
     r"""h_u = f( g1(h_u + sum of h_v) || g2(sum over V) || g3(h_u + sum of h_spqr_C) || g4(h_u + sum of h_block_B) || h_cut_u ).
 
     Terms that the config switches off are left out, with their maps. The sum over V is divided by ``config.graph_scale``, and g2, which
@@ -70,10 +70,6 @@ class Update(nn.Module):
         if self.g5 is None:
             return add_sums(h_u, s.neighbours, h_v)
         return self.g5(At(h_v, s.dart_source), At(edges, s.dart_row), mask=s.dart_mask, into=s.node_darts, plus=h_u)
-
-    def reset_parameters(self) -> None:
-        """New weights for all maps, and a new seed for dropout."""
-        reset_parts(self)
 
     def __repr__(self) -> str:
         return f"Update({self.f.last.outputs}, {' || '.join(self.terms)})"

@@ -8,7 +8,8 @@ from os import PathLike
 from pathlib import Path
 
 from ..errors import PlanegraphError
-from ..runs.folder import Run, damage_named, read_run
+from ..runs.errors import damage_named
+from ..runs.folder import Run, read_run
 from ..runs.settings import flat
 from .curves import learning_curves
 from .formatting import duration, metric_name, spread

@@ -20,8 +20,9 @@ from ..errors import FormatError
 from ..graphs.formats.molecules import rdkit
 from ..io.checksums import read_json
 from ..io.text import counted
+from ..runs.errors import damage_named
 from ..runs.finished import PREDICTIONS, SCHEMA
-from ..runs.folder import Predictions, Run, damage_named
+from ..runs.folder import Predictions, Run
 from ..tasks.metrics import Metric, metrics_of
 from . import predictions
 from .formatting import number

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from ..io.text import counted
-from ..runs.folder import Run, damage_named, read_run
+from ..runs.errors import damage_named
+from ..runs.folder import Run, read_run
 from ..runs.settings import flat
 from ..runs.trials import trial_title
 from . import molecules

@@ -17,7 +17,8 @@ from markupsafe import Markup
 
 from ..io.atomic import replace_files
 from ..io.text import counted
-from ..runs.folder import damage_named, read_run
+from ..runs.errors import damage_named
+from ..runs.folder import read_run
 from ..runs.sweeps import PLAN, SweepRun, read_sweep, short_names, value_text
 from .compare import settings_tables
 from .curves import learning_curves

@@ -42,6 +42,7 @@ class Curve:
     epoch: np.ndarray
     loss: np.ndarray
     val: np.ndarray
+    val_loss: np.ndarray
     rate: np.ndarray
     seconds: float
     best_epoch: int | None
@@ -135,22 +136,22 @@ def read_run(folder: str | PathLike[str]) -> Run:
 def _curves(folder: Path) -> list[Curve]:
     """Of all stacks, by seed and fold; a stack's seconds count once, for its first trial."""
     found = []
-    further = sorted(folder.glob("group*/log.jsonl"), key=lambda path: (len(path.parent.name), path.parent.name))
-    for path in [folder / "log.jsonl", *further]:
+    for path in log_files(folder):
         trials: dict[str, list[dict[str, Any]]] = {}
         for record in read_log(path):
             trials.setdefault(trial_name(record["seed"], record["fold"]), []).append(record)
         for k, (name, records) in enumerate(trials.items()):
-            last = records[-1]
-            found.append(curve_of(name, records, float(last["seconds"]) if k == 0 else 0.0, last["best_epoch"]))
+            last, keys = records[-1], ("epoch", "loss", "val", "val_loss", "rate")
+            columns = {key: np.array([r[key] for r in records], np.float64) for key in keys}  # None is NaN
+            seconds = float(last["seconds"]) if k == 0 else 0.0
+            found.append(Curve(name, last["seed"], last["fold"], **columns, seconds=seconds, best_epoch=last["best_epoch"]))
     return sorted(found, key=lambda c: (c.seed, -1 if c.fold is None else c.fold))
 
 
-def curve_of(name: str, records: Sequence[Mapping[str, Any]], seconds: float, best_epoch: int | None) -> Curve:
-    """The curve of a trial from its rows of the log, one for each epoch."""
-    columns = {key: np.array([r[key] for r in records], np.float64) for key in ("epoch", "loss", "val", "rate")}  # None is NaN
-    last = records[-1]
-    return Curve(name, last["seed"], last["fold"], **columns, seconds=seconds, best_epoch=best_epoch)
+def log_files(folder: Path) -> list[Path]:
+    """The logs of all stacks, in order."""
+    further = sorted(folder.glob("group*/log.jsonl"), key=lambda path: (len(path.parent.name), path.parent.name))
+    return [folder / "log.jsonl", *further]
 
 
 def _tests(folder: Path) -> dict[str, Predictions]:

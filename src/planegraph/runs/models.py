@@ -8,7 +8,6 @@ import torch
 from torch import Tensor
 
 from .. import nn
-from ..nn.config import features_of_sizes
 from ..tasks.task import Task
 from .errors import SettingsError
 from .settings import RunSettings
@@ -24,9 +23,8 @@ def model_class(settings: RunSettings) -> type[nn.GraphModel]:
 
 def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:
     """All settings of the model, the task's part included."""
-    nodes, edges = (features_of_sizes(f) for f in (task.node_features, task.edge_features))
     given = {"outputs": task.outputs, "descriptors": task.descriptors, **settings.model}
-    return nn.PlanEConfig(node_features=nodes, edge_features=edges, **given)
+    return nn.PlanEConfig(node_features=task.node_features, edge_features=task.edge_features, **given)
 
 
 def make_models(

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
+from ..fields import check_fields, check_keys, limited
 from .errors import SettingsError
-from .fields import check_fields, check_keys, limited
 
 Memory = dict[str, float]
 
@@ -26,7 +26,7 @@ class Constant:
     """Whether the rate of an epoch depends on how many there will be."""
 
     def __post_init__(self) -> None:
-        check_fields(self, "train.schedule.")
+        check_fields(self, "train.schedule.", SettingsError)
 
     def start(self) -> Memory:
         """What a new run remembers."""
@@ -137,5 +137,5 @@ def schedule_from_dict(values: Any) -> Schedule:
     if not isinstance(kind, str) or kind not in _KINDS:
         raise SettingsError(f"train.schedule must be one of {', '.join(_KINDS)}, or a table whose kind is; found {values!r}")
     options = {name: value for name, value in given.items() if name != "kind"}
-    check_keys(options, _KINDS[kind], "train.schedule.")
+    check_keys(options, _KINDS[kind], "train.schedule.", error=SettingsError)
     return _KINDS[kind](**options)

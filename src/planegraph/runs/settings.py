@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 from ..errors import FormatError
+from ..fields import check_fields, check_keys, limited
 from ..io.atomic import replace_files
 from ..io.checksums import check_text, sealed_text
 from ..io.reading import read_file
 from ..nn.config import PlanEConfig
 from .errors import SettingsError
-from .fields import check_fields, check_keys, limited
 from .schedules import Cosine, Schedule, schedule_from_dict, schedule_to_dict
 
 _SEEDS = _INTEGERS = 2**63  # of PyTorch's generators and tensors
@@ -72,7 +72,7 @@ class TrainSettings:
     save_seconds: float = limited(30.0, least=0)
 
     def __post_init__(self) -> None:
-        check_fields(self, "train.")
+        check_fields(self, "train.", SettingsError)
         if self.seeds > _MOST_SEEDS:
             raise SettingsError(
                 f"train.seeds must be at most {_MOST_SEEDS}; found {self.seeds}. Further seeds are another run, with another train.seed"
@@ -113,13 +113,13 @@ class RunSettings:
     def __post_init__(self) -> None:
         if not isinstance(self.task, str) or not self.task:
             raise SettingsError(f"task must be a name; found {self.task!r}")
-        check_fields(self)
+        check_fields(self, error=SettingsError)
         for name in ("options", "model"):
             object.__setattr__(self, name, dict(_mapping(name, getattr(self, name))))
         for name in FROM_TASK:
             if name in self.model:
                 raise SettingsError(f"model.{name} is decided by the task; leave it out")
-        check_keys(self.model, PlanEConfig, "model.", FROM_TASK)
+        check_keys(self.model, PlanEConfig, "model.", FROM_TASK, SettingsError)
         try:
             PlanEConfig(**self.model)
         except (TypeError, ValueError) as error:
@@ -140,10 +140,10 @@ class RunSettings:
     def from_dict(cls, values: Mapping[str, Any]) -> RunSettings:
         """From what :meth:`to_dict` gives, or a part of it."""
         given = dict(_mapping("settings", values))
-        check_keys(given, cls)
+        check_keys(given, cls, error=SettingsError)
         part = given.pop("train", None)
         train = dict(_mapping("train", {} if part is None else part))
-        check_keys(train, TrainSettings, "train.")
+        check_keys(train, TrainSettings, "train.", error=SettingsError)
         if "schedule" in train:
             train["schedule"] = schedule_from_dict(train["schedule"])
         if given.get("task") is None:

@@ -7,17 +7,16 @@ that does not fit is looked for only where there is one.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from math import inf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ..data.packed import PackedDataset
-from ..data.sizes import FeatureSizes
+from ..data.sizes import Categorical, Continuous, Features, Mixed
 from ..errors import PlanegraphError
 from ..graphs.batch import locate
-from .metrics import METRICS
+from .metrics import METRICS, mean_figure
 
 if TYPE_CHECKING:
     from .task import Task
@@ -87,46 +86,47 @@ _ADVICE = (
 )
 
 
-def check_features(task: str, dataset: PackedDataset, nodes: FeatureSizes, edges: FeatureSizes) -> None:
+def check_features(task: str, dataset: PackedDataset, nodes: Features, edges: Features) -> None:
     """PlanegraphError, which names the task, unless ``x`` fits ``nodes`` and ``edge_attr`` or ``dart_attr`` fits ``edges``.
 
     None fits everything. Where there are no nodes, or no edges, no features are needed.
 
     >>> import planegraph as pg
     >>> ds = PackedDataset.from_graphs([pg.Graph(2, [(0, 1)], node_labels=[3, 5])])
-    >>> check_features("pairs", ds, ("categorical", (6,)), None)
+    >>> check_features("pairs", ds, Categorical((6,)), None)
     """
     by_dart = dataset.edge_attr is None and dataset.dart_attr is not None
     edge_name, edge_values = ("dart_attr", dataset.dart_attr) if by_dart else ("edge_attr", dataset.edge_attr)
-    for name, values, sizes, table in (("x", dataset.x, nodes, "node"), (edge_name, edge_values, edges, "edge")):
-        if sizes is not None and dataset.tables.size(table):
-            problem = _kind_problem(values, sizes) or _value_problem(values, sizes, dataset.tables[f"{table}_ptr"], table)
+    for name, values, features, table in (("x", dataset.x, nodes, "node"), (edge_name, edge_values, edges, "edge")):
+        if features is None:
+            continue
+        if not isinstance(features, Categorical | Continuous | Mixed):
+            raise PlanegraphError(f"task {task}: features are Categorical, Continuous or Mixed (planegraph.nn); found {features!r}")
+        if dataset.tables.size(table):
+            problem = _kind_problem(values, features) or _value_problem(values, features, dataset.tables[f"{table}_ptr"], table)
             if problem:
                 raise PlanegraphError(f"task {task}: {name}{problem}. {_ADVICE}")
 
 
-def _kind_problem(values: np.ndarray | None, sizes: FeatureSizes) -> str:
+def _kind_problem(values: np.ndarray | None, features: Categorical | Continuous | Mixed) -> str:
     """What is wrong with the type or the number of columns; empty if nothing is."""
-    categorical = sizes[0] == "categorical"
-    widths: dict[str, Callable[[Any], int]] = {"categorical": len, "continuous": int, "mixed": lambda s: len(s[0]) + s[1]}
-    width = widths[sizes[0]](sizes[1])
-    wanted = f" must have {_columns(width)} of {'integers' if categorical else 'floats'}"
+    categorical = isinstance(features, Categorical)
+    wanted = f" must have {_columns(features.columns)} of {'integers' if categorical else 'floats'}"
     if values is None:
         return f"{wanted}; the dataset has none"
-    if (values.dtype.kind in "iu") != categorical or values.shape[-1] != width:
+    if (values.dtype.kind in "iu") != categorical or values.shape[-1] != features.columns:
         return f"{wanted}; found {_columns(values.shape[-1])} of {values.dtype}"
     return ""
 
 
-def _value_problem(values: np.ndarray, sizes: FeatureSizes, ptr: np.ndarray, row: str) -> str:
+def _value_problem(values: np.ndarray, features: Categorical | Continuous | Mixed, ptr: np.ndarray, row: str) -> str:
     """The first value that is not a number, or none of its column's categories, and where it is; empty if there is none."""
-    size: Any = sizes[1]
-    if sizes[0] != "categorical":
-        if np.isfinite(values.min()) and np.isfinite(values.max()):  # both are NaN if one value is
-            return "" if sizes[0] == "continuous" else _category_problem(values, size[0], ptr, row)
+    if not isinstance(features, Categorical) and not (
+        np.isfinite(values.min()) and np.isfinite(values.max())
+    ):  # NaN if one value is
         column = int(np.argwhere(~np.isfinite(values))[0, -1])
         return _found(values[..., column], ~np.isfinite(values[..., column]), column, "finite", ptr, row)
-    return _category_problem(values, size, ptr, row)
+    return "" if isinstance(features, Continuous) else _category_problem(values, features.sizes, ptr, row)
 
 
 def _category_problem(values: np.ndarray, sizes: tuple[int, ...], ptr: np.ndarray, row: str) -> str:
@@ -154,7 +154,6 @@ def _columns(width: int) -> str:
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _JUDGED = ("val", "test")
-_NEED_TWO_VALUES = ("prauc", "r2", "spearman")
 _RESERVED = re.compile(r"models|tensorboard|wandb|group\d+")
 
 
@@ -169,10 +168,8 @@ def check_targets(task: Task) -> None:
     else:
         _check_numbers(task)
     _check_values(task)
-    if task.metric == "rocauc":
-        _check_both_classes(task)
-    if task.metric in _NEED_TWO_VALUES:
-        _check_two_values(task)
+    if task.kind != "multiclass":
+        _check_defined(task)
 
 
 def _check_numbers(task: Task) -> None:
@@ -237,45 +234,26 @@ def _check_values(task: Task) -> None:
             )
 
 
-def _check_both_classes(task: Task) -> None:
-    """Graphs of both classes in each part that is judged, for each column of y: ROC-AUC compares one class with the other."""
-    y = task.dataset.y
+def _check_defined(task: Task) -> None:
+    """Each part that is judged must have values for which the metric is defined, even if all are predicted rightly.
+
+    The figure is the mean over the targets that define it, so one target is enough, unless each has a model of its own.
+    """
+    y = task.dataset.y.reshape(len(task.dataset), -1).astype(np.float64)
     for title, part, ids in task.parts():
         if part not in _JUDGED or not len(ids):
             continue
-        here = y[ids].reshape(len(ids), -1)
-        if task.missing:
-            _check_one_defined(task, title, here)
-            continue
-        positive = here.sum(axis=0)
-        for column, count in enumerate(positive.astype(int).tolist()):
-            if count in (0, len(ids)):
-                names = task.targets or task.names
-                of = f" of {names[column]}" if names else f" in column {column} of y" if len(positive) > 1 else ""
-                raise PlanegraphError(
-                    f"task {task.name}: ROC-AUC needs graphs of both classes in {title}; found {count} positive and "
-                    f"{len(ids) - count} negative{of}. Choose another split, or another metric, such as accuracy"
-                )
-
-
-def _check_two_values(task: Task) -> None:
-    """Two different values of one target at least in each part that is judged; without them these metrics are undefined."""
-    y = task.dataset.y.reshape(len(task.dataset), -1)
-    for title, part, ids in task.parts():
-        if part in _JUDGED and len(ids) and not any(len(np.unique(values[~np.isnan(values)])) > 1 for values in y[ids].T):
+        defined = [not np.isnan(mean_figure(task.kind, task.metric, values, values)) for values in y[ids].T]
+        if not (any(defined) if task.targets is None else all(defined)):
+            column = defined.index(False)
+            names, (center, spread) = task.targets or task.names, (0.0, 1.0) if task.units is None else task.units[column]
+            found = np.unique(y[ids, column]) * spread + center
+            of = f" of {names[column]}" if names else f" in column {column} of y" if len(defined) > 1 else ""
+            values = ", ".join(f"{value:g}" for value in found[:3]) + (", ..." if len(found) > 3 else "")
             raise PlanegraphError(
-                f"task {task.name}: the metric {task.metric} needs two different values in {title}, which has {len(ids)} graphs. Choose "
+                f"task {task.name}: the metric {task.metric} is undefined in {title}, whose {len(ids)} values{of} are {values}. Choose "
                 "another split, or another metric"
             )
-
-
-def _check_one_defined(task: Task, title: str, y: np.ndarray) -> None:
-    """Where values may be missing, the figure is the mean over the targets of which both classes occur: there must be one."""
-    if not ((y == 0).any(0) & (y == 1).any(0)).any():
-        raise PlanegraphError(
-            f"task {task.name}: ROC-AUC needs graphs of both classes in {title}, of one target at least; found none. Choose another "
-            "split, or another metric, such as accuracy"
-        )
 
 
 # ---- weights -------------------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, inf, nan, sqrt
+from typing import Any
 
 import numpy as np
 
@@ -216,8 +217,8 @@ def metrics_of(kind: str) -> dict[str, Metric]:
     return METRICS[kind]
 
 
-def error_of(metric: Metric, value: float) -> float:
-    """The value as an error, lower is better: itself, or one minus it.
+def error_of(metric: Metric, value: Any) -> Any:
+    """A value, or an array of them, as an error, lower is better: itself, or one minus it.
 
     >>> error_of(metrics_of("binary")["rocauc"], 0.75), error_of(metrics_of("regression")["mae"], 0.75)
     (0.25, 0.75)

@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..data.packed import PackedDataset
-from ..data.sizes import FeatureSizes, dataset_sizes
+from ..data.sizes import Features, dataset_sizes
 from ..errors import FormatError, PlanegraphError
 from ..graphs.graph import Graph
 from . import PARTS
@@ -78,7 +78,7 @@ def make_task(
     splits: Split | Sequence[Split],
     *,
     metric: str | None = None,
-    features: tuple[FeatureSizes, FeatureSizes] | None = None,
+    features: tuple[Features, Features] | None = None,
     **fields: Any,
 ) -> Task:
     """The task to learn ``y``, (graphs,) or (graphs, targets) in its own units: for numbers, the model learns standardised ones.

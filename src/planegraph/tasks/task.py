@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import InitVar, dataclass, replace
+from dataclasses import InitVar, astuple, dataclass, replace
 from functools import cached_property
 from hashlib import sha256
 from os import PathLike
@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from ..data.packed import PackedDataset
-from ..data.sizes import FeatureSizes
+from ..data.sizes import Features
 from ..errors import PlanegraphError
 from .checks import check_features, check_measure, check_scale, check_targets, check_weights
 from .splits import checked_split, part_title, shared_graphs
@@ -40,8 +40,7 @@ class Task:
             multiplies the loss of each training graph; validation and test do not read it.
         splits: ids of the graphs in "train", "val" and "test", or masks with an entry for each graph; or ``folds``: a list of such
             splits, for cross-validation. Both are kept as ids.
-        node_features, edge_features: ("categorical", sizes), ("continuous", width), ("mixed", (sizes, width)) or None; see
-            checks.py.
+        node_features, edge_features: what the columns of ``x`` and ``edge_attr`` hold (data/sizes.py), or None.
         kind: what is predicted. loss: what is trained on. metric: what is reported. Which go together is in checks.py.
         outputs: width of the model's output. output: what is applied to it.
         scale: the metric is divided by this before it is reported; a factor, or one for each target.
@@ -63,8 +62,8 @@ class Task:
     dataset: PackedDataset
     splits: Split | None = None
     folds: Sequence[Split] | None = None
-    node_features: FeatureSizes = None
-    edge_features: FeatureSizes = None
+    node_features: Features = None
+    edge_features: Features = None
     kind: Literal["regression", "binary", "multiclass"] = "regression"
     loss: Literal["l1", "mse", "rmse", "bce", "ce"] = "l1"
     metric: str = "mae"
@@ -228,7 +227,7 @@ class Task:
 
         Reads all arrays once, at about 1 GB/s.
         """
-        features = [None if f is None else [f[0], _listed(f[1])] for f in (self.node_features, self.edge_features)]
+        features = [None if f is None else _described(f) for f in (self.node_features, self.edge_features)]
         scale = None if self.scale is None else np.asarray(self.scale, float).tolist()
         judged = [self.name, features, self.kind, self.loss, self.metric, self.outputs, self.output, scale, self.targets]
         judged += [self.names, self.units, self.missing] if self.names or self.units or self.missing else []
@@ -249,6 +248,7 @@ class Task:
         return {} if target is None else {"target": target}
 
 
-def _listed(sizes: int | Sequence) -> int | list:
-    """Sizes as JSON has them: lists of lists of whole numbers."""
-    return [_listed(size) for size in sizes] if isinstance(sizes, Sequence) else int(sizes)
+def _described(features: Any) -> list:
+    """Kind and sizes as JSON has them."""
+    sizes = [list(value) if isinstance(value, tuple) else value for value in astuple(features)]
+    return [type(features).__name__.lower(), sizes if len(sizes) > 1 else sizes[0]]

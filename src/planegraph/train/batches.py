@@ -173,11 +173,10 @@ class Batches:
         return None if needs is None else Room(needs, self.trials, self.batch_size, self.world.size, epochs)
 
     def _first_capacity(self) -> Capacity:
-        """Of the first epochs, or else what almost every batch fits into."""
+        """Of the first epochs; where trees are too deep for a matrix of their sizes, of the first batch."""
         if self.room is not None:
             return self.room.training(0).padded()
-        used = np.unique(np.concatenate([ids for trial in self.trials for ids in trial.split.values()]))
-        return Capacity.of(self.dataset.subset(used).tables, self.batch_size)
+        return self.collator(training_order(self.trials[0], 0)[: self.batch_size]).layout.sizes.padded()
 
     def _made(self, steps: list[list[np.ndarray]], capacity: Capacity | None, share: bool) -> Iterator[tuple[Any, Capacity | None]]:
         """Each step and the capacity then, larger where a batch did not fit; ``share``: of training, where each process takes its

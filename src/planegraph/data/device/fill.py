@@ -12,7 +12,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from ..runs import Field, Kind
+from ..layout import Kind
+from ..runs import Field
 from .plan import Descriptors
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from ... import _core
 from ...errors import FormatError
 from ..collate import collate_index
-from ..layout import Layout, Slices
-from ..runs import ROW_SECTIONS, SECTIONS, SPACES, Kind, code
+from ..layout import SECTIONS, Kind, Layout, Slices
+from ..runs import ROW_SECTIONS, SPACES, code
 
 _CHUNK = 8192  # graphs; below 2^16, so that sorting by graph is a radix sort
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import torch
 
-from ..layout import Layout, Slices
-from ..runs import SECTIONS, SPACES, UNITS, Field, Kind, Section, depth_of, level_of
+from ..layout import SECTIONS, Kind, Layout, Slices
+from ..runs import SPACES, UNITS, Field, depth_of, level_of
 from .prepare import Prepared
 
 BLOCK = 512  # entries of one program of the kernel
@@ -46,7 +46,10 @@ class Plan:
         units = [[prepared.first[u], prepared.first[u] + prepared.number[u]] for u in UNITS]
         self.units = torch.tensor(units, dtype=torch.int64).T.contiguous().to(device)
         self.index = Descriptors(
-            [_line(prepared, name, SECTIONS[name], *bounds) for name, bounds in layout.offsets.items() if name != "counts"],
+            [
+                _line(prepared, name, s.space, s.kind, s.target, s.pad, s.plus, *layout.offsets[name])
+                for name, s in SECTIONS.items()
+            ],
             layout.length,
             device,
         )
@@ -55,27 +58,29 @@ class Plan:
         for name in feature_spaces:
             length = {"graph": layout.num_graphs, "node": layout.num_nodes, "row": layout.num_rows}[name]
             pad = int(prepared.ptr[_NUMBER[name], -1])
-            lines.append(_line(prepared, "", Section(name, Kind.SOURCE, None, pad), at, at + length))
+            lines.append(_line(prepared, "", name, Kind.SOURCE, None, pad, 0, at, at + length))
             self.bounds[name] = at, at + length
             at += length
         self.rows = Descriptors(lines, at, device)
 
 
-def _line(prepared: Prepared, name: str, section: Section, start: int, stop: int) -> list[int]:
-    target = section.target or "graph"
+def _line(
+    prepared: Prepared, name: str, space: str, kind: Kind, target: str | None, pad: int, plus: int, start: int, stop: int
+) -> list[int]:
+    target = target or "graph"
     line = {
         Field.OFFSET: start,
         Field.LENGTH: stop - start,
-        Field.FIRST: prepared.first[section.space],
-        Field.COLUMNS: prepared.number[section.space],
-        Field.SPACE: _NUMBER[section.space],
+        Field.FIRST: prepared.first[space],
+        Field.COLUMNS: prepared.number[space],
+        Field.SPACE: _NUMBER[space],
         Field.SOURCE: prepared.source.get(name, -1),
-        Field.KIND: section.kind,
+        Field.KIND: kind,
         Field.TARGET: prepared.first[target],
         Field.TARGET_SPACE: _NUMBER[target],
         Field.SEGMENT: prepared.segment.get(target, -1),
-        Field.PAD: section.pad,
-        Field.PLUS: section.plus,
+        Field.PAD: pad,
+        Field.PLUS: plus,
     }
     return [int(line[field]) for field in Field]
 

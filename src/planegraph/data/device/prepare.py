@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..batch import Collator
-from ..runs import SECTIONS, SPACES, TARGETS
+from ..layout import SECTIONS
+from ..runs import SPACES, TARGETS
 from .localize import Arrays, Local, localize
 
 _MOST_COLUMNS = 4096  # trees of very many depths are for the host

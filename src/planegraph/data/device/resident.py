@@ -76,9 +76,10 @@ class ResidentDataset:
         prepared: its tables, if they are made already.
 
     >>> import planegraph as pg
-    >>> from planegraph.data import Capacity, PackedDataset
+    >>> from planegraph.data import PackedDataset
     >>> ds = PackedDataset.from_graphs([pg.families.cycle(n) for n in range(3, 10)])
-    >>> resident, capacity = ResidentDataset(ds, "cpu"), Capacity.of(ds.tables, 4)
+    >>> resident = ResidentDataset(ds, "cpu")
+    >>> capacity = resident.needs.likely(4)
     >>> resident.check(np.array([6, 0]), capacity)
     >>> resident.collate(torch.tensor([6, 0, -1, -1]), capacity).node_ptr.tolist()
     [0, 9, 12, 12, 12]

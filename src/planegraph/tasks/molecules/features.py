@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from ...data.packed import PackedDataset
-from ...data.sizes import FeatureSizes
+from ...data.sizes import Categorical
 from ...errors import FormatError
 from ...graphs.batch import GraphBatch, rows_of
 from ...graphs.formats.descriptors import descriptor_names, descriptors_of_smiles
@@ -22,8 +22,7 @@ from ...graphs.formats.smiles import MoleculeReader, Molecules
 from ...graphs.formats.vocabulary import ATOMS, BONDS, VERSION, sizes
 from ...workers import ordered_map
 
-NODE_FEATURES: FeatureSizes = ("categorical", sizes(ATOMS))
-EDGE_FEATURES: FeatureSizes = ("categorical", sizes(BONDS))
+NODE_FEATURES, EDGE_FEATURES = Categorical(sizes(ATOMS)), Categorical(sizes(BONDS))
 SMALL = 3_000
 """Up to so many molecules RDKit's descriptors are read, too, unless said otherwise. There they help; on 4,200 (Lipophilicity) they harm."""
 
