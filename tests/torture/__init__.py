@@ -17,14 +17,16 @@ A part that needs what may not be there has a function ``missing()``, too: what 
 its attacks has ``without()``: those it leaves out, and why. The table shows both. ``giants`` takes huge inputs only for seeds of 1,000 and
 more.
 
-A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it for a second with the default tests.
+A new function needs no part: it needs a line in ``_OF_GRAPHS`` of ``arrays``, a check in ``_PLANE`` of ``graphs`` if it is about the
+plane, and a case of a fuzzer in cpp/tests. A new part needs its module here and a line in ``PARTS``; tests/test_torture.py then runs it
+for a second with the default tests.
 """
 
 from __future__ import annotations
 
 PARTS = {
-    "arrays": "arbitrary arrays, codes and graph6 into the core",
-    "graphs": "planarity, codes and isomorphism against networkx and nauty",
+    "arrays": "arbitrary arrays, codes, graph6 and planar_code into the core, points and cyclic orders too",
+    "graphs": "planarity, codes, isomorphism, embeddings and drawings against networkx, nauty and exact arithmetic",
     "giants": "10^7 tiny graphs, graphs of 10^7 nodes, with enough memory and with too little",
     "sanitizers": "the core's fuzzers under ASan, UBSan and TSan",
     "processes": "fork, spawn, threads, daemon threads, exit",
