@@ -16,7 +16,7 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
@@ -31,14 +31,10 @@ from planegraph.data import PackedDataset, format
 from planegraph.data.batch import PlanarBatch
 from planegraph.nn import BasePlanE, model
 
-AS_IT_WAS = "the same; weights drawn without"
-"""Before there were checks, loading drew weights for a model first; not to do so pays for the checks."""
-_OF_MODELS = [(model, "_check_whole"), (model, "_check_finite"), (BasePlanE, "_check_size")]
 CHECKS = {
     "the batch": [(PlanarBatch, "check")],
     "bounds of positions": [(format, "_check_bounds")],
-    "seal, sizes, finite values": _OF_MODELS,
-    AS_IT_WAS: _OF_MODELS,
+    "seal, sizes, finite values": [(model, "check_file"), (model, "_check_room"), (model, "_check_finite")],
 }
 """Those of a row, as places and names where they are patched."""
 
@@ -101,8 +97,6 @@ def _timed(call: Callable[[], object], check: str, with_check: bool) -> tuple[fl
         return run
 
     with ExitStack() as stack:
-        if check == AS_IT_WAS and not with_check:
-            stack.enter_context(mock.patch.object(model, "without_weights", nullcontext))
         for where, name in CHECKS[check]:
             stack.enter_context(mock.patch.object(where, name, watched(getattr(where, name))))
         start = time.thread_time()
@@ -140,8 +134,7 @@ def rows(folder: Path, only: str, repeats: int) -> Iterator[Cost]:
     for hidden in (64, 256):
         if only in (task := f"loading a model of width {hidden}"):
             BasePlanE.for_data(ds, hidden=hidden).save_pretrained(folder / "model")
-            for check in ("seal, sizes, finite values", AS_IT_WAS):
-                yield cost(task, check, lambda: BasePlanE.from_pretrained(folder / "model"), repeats)
+            yield cost(task, "seal, sizes, finite values", lambda: BasePlanE.from_pretrained(folder / "model"), repeats)
     path = folder / "data.safetensors"
     tasks = {
         f"opening {{size}} MB, verify={verify}{', and all its graphs in batches of 64' if read else ''}": (verify, read)

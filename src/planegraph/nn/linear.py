@@ -37,7 +37,8 @@ class Linear(nn.Module):
         self.fan_in, lead = inputs if fan_in is None else fan_in, () if replicas is None else (replicas,)
         self.weight = nn.Parameter(torch.empty(*lead, outputs, inputs))
         self.bias = nn.Parameter(torch.empty(*lead, outputs)) if bias else None
-        self.reset_parameters()
+        if not self.weight.is_meta:  # where weights are about to be loaded, drawing them would take most of the time
+            self.reset_parameters()
 
     def reset_parameters(self) -> None:
         """Uniform within 1 / sqrt(fan_in), with ``he`` weights within sqrt(6 / fan_in)."""

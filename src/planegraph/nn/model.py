@@ -36,6 +36,7 @@ FORMAT = 2
 """Of saved models; it grows when the function of the same settings changes."""
 
 _SETTINGS = "planegraph"
+_DEEP = 16  # layers: each takes milliseconds to build, so of a model of more one layer is counted before all are built
 
 
 class GraphModel(Module):
@@ -279,8 +280,9 @@ class GraphModel(Module):
         columns = sum(len(f.sizes) for f in features if isinstance(f, Categorical | Mixed))
         _check_room(columns + config.layers, state)
         with torch.device("meta"):
-            of_one = sum(name.startswith("layers.0.") for name in cls(replace(config, layers=1)).state_dict())
-            _check_room(columns + config.layers * of_one, state)
+            if config.layers > _DEEP:
+                of_one = sum(name.startswith("layers.0.") for name in cls(replace(config, layers=1)).state_dict())
+                _check_room(columns + config.layers * of_one, state)
             model = cls(config)
         model.load_state_dict(state, assign=True)
         return model._apply(lambda t: t)  # tensors that are not saved are made anew, beside the others
