@@ -15,18 +15,20 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-_SERVER = multiprocessing.get_context("forkserver")
-_SERVER.set_forkserver_preload(
-    [
-        "torch",
-        "torch_geometric.data",
-        "rdkit.Chem",
-        "safetensors.torch",
-        "planegraph.cli.train",
-        "planegraph.train",
-        "planegraph.report",
-    ]
-)
+# Windows has no fork server: there each process imports for itself
+_SERVER = multiprocessing.get_context("forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn")
+if _SERVER.get_start_method() == "forkserver":
+    _SERVER.set_forkserver_preload(
+        [
+            "torch",
+            "torch_geometric.data",
+            "rdkit.Chem",
+            "safetensors.torch",
+            "planegraph.cli.train",
+            "planegraph.train",
+            "planegraph.report",
+        ]
+    )
 
 
 class Forked:
