@@ -1,6 +1,6 @@
 """The speed table of the toolkit: embeddings, drawings, connectivity and symmetries, beside what other packages take for the same work.
 
-    python benchmarks/toolkit.py                 all rows (about ten minutes)
+    python benchmarks/toolkit.py                 all rows (about twenty minutes)
     python benchmarks/toolkit.py --quick         10^5 nodes at most, and networkx up to 10^4
     python benchmarks/toolkit.py --only faces    rows whose name contains the text
     python benchmarks/toolkit.py --json out.json also write the numbers
