@@ -490,7 +490,7 @@ function glide(goal, then) {
 const {order, nodes, edges, generators, total} = data.symmetries, orbits = new Set(nodes).size;
 $("order").textContent = `${order} ${order === "1" ? "symmetry" : "symmetries"}, ${counted(orbits, `orbit`)} of ${data.word}s, ${counted(new Set(edges).size, "orbit")} of edges`;
 generators.forEach((_, g) => $("generator").append(make("option", {value: g}, `${g + 1} of ${total.toLocaleString("en")}`)));
-$("play").disabled = $("generator").disabled = generators.length === 0;
+$("moves").hidden = generators.length === 0;
 if (generators.length) showGenerator(); else $("cycles").textContent = "The identity is the only one.";
 $("generator").addEventListener("change", showGenerator);
 $("play").addEventListener("click", () => {
