@@ -5,11 +5,11 @@
 // first skeleton of each orbit (orbits.hpp); conjugates of their symmetries are those of the others. Of k equal subtrees neighbours are
 // exchanged, k - 1 pairs.
 //
-// All generators together move O(n log n) nodes, but for the few of a rigid root, each of which moves as many as it has to. A subtree that is
-// moved to another place has a partner of its size, so a node meets that O(log n) times on its way up. A subtree that is only flipped
-// may be as large as the one it hangs in. But a node flips heavier subtrees only at the pole of its axis; where the reflection that fixes its
-// own virtual edge flips that subtree, the reflection that flips the virtual edge fixes it. So of the two flips of a rigid node that has
-// both, the reflection is taken, and a chain of flips ends at the next node with a reflection of that kind.
+// All generators together move O(n log n) nodes. A subtree that is moved to another place has a partner of its size, so a node meets that
+// O(log n) times on its way up; at a root with a group of g elements at most log2 g generators move it, and it has about g partners. A subtree
+// that is only flipped may be as large as the one it hangs in. But if a hanging rigid node has a reflection that fixes its virtual edge and
+// flips such a subtree, then that lies opposite, and the reflection that flips the virtual edge fixes it. So where a rigid node can be flipped
+// in two ways, the reflection is taken, and a chain of flips ends where the next generator's begins.
 #pragma once
 
 #include "planegraph/symmetry/orbits.hpp"

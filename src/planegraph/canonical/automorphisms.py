@@ -150,7 +150,7 @@ class Automorphisms:
         """Automorphisms that generate all of them; found when first asked for.
 
         There is one for each exchange of two equal parts and a few for each symmetric rigid part or cycle; none is the identity. Most
-        move few nodes, and all together O(n log n), if the largest symmetric part has few symmetries.
+        move few nodes, and all together move O(n log n).
 
         >>> import planegraph as pg
         >>> a = pg.automorphisms(pg.Graph(4, [(0, 1), (0, 2), (0, 3)]))
