@@ -329,7 +329,7 @@ def test_a_graph_without_symmetries(show):
     g = pg.Graph(7, [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (2, 6)])
     page = show(pg.draw(g))
     assert page.inner_text("#order").startswith("1 symmetry, 7 orbits of nodes")
-    assert page.is_disabled("#play")
+    assert not page.is_visible("#play")
 
 
 def test_in_a_notebook(show):

@@ -66,6 +66,15 @@ def check_data(g: pg.Graph, page: Page) -> None:
         assert all(i in edges[k][:2] for i, k in zip(row["walk"], row["walk_edges"], strict=True))
     check_numberings(g, data)
     check_symmetries(g, data)
+    check_tints(d, page)
+
+
+def check_tints(d: pg.Decomposition, page: Page) -> None:
+    """Blocks differ from the block above them."""
+    tint = [page.ids[f"k{b.index}"][1]["class"] for b in d.blocks]
+    for b in d.blocks:
+        above = None if b.parent_cut is None else d.cut_nodes[b.parent_cut].parent_block
+        assert above is None or tint[b.index] != tint[above]
 
 
 def check_symmetries(g: pg.Graph, data: dict) -> None:

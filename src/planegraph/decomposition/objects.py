@@ -397,7 +397,12 @@ class Decomposition:
         check_decomposition(self, progress)
 
     def show(self, **options: Any) -> Any:
-        """A drawing of the graph and its trees, which a notebook shows; options are those of :func:`planegraph.draw`."""
+        """A drawing of the graph and its trees, which a notebook shows; options are those of :func:`planegraph.draw`.
+
+        >>> import planegraph as pg
+        >>> pg.decompose(pg.families.wheel(5)).show()
+        Drawing(Graph(6 nodes, 10 edges))
+        """
         import planegraph  # drawing is a later layer
 
         return planegraph.draw(self, **options)

@@ -15,6 +15,9 @@ from ..planarity.layout import planar_layout
 UNIT = 1000
 """Skeletons have coordinates from 0 to this."""
 
+FOLD = 12
+"""Nodes of a tree with one child each, in a row, from which on they stand in a winding line instead of under each other."""
+
 BEND = 140  # most units between the parallel edges of a bond
 
 
@@ -122,7 +125,7 @@ def forest(
     parent: Sequence[int], sizes: Sequence[tuple[float, float]], drop: float, gap: float, aspect: float
 ) -> tuple[np.ndarray, list[str], dict[int, tuple[float, float, float, float]], float, float]:
     """Places the nodes of rooted trees, each with a box, from the top down: children stand on shelves under their parent, or beside it if
-    that is large.
+    that is large; long chains wind.
 
     No two boxes overlap, and lines cross no box. Trees stand on shelves, too, large ones first. No recursion: trees may be deep.
 
@@ -150,8 +153,18 @@ def forest(
     extent: list[tuple[float, float]] = [(0.0, 0.0)] * n
     rows: list[list[list[int]]] = [[] for _ in range(n)]
     beside = np.zeros(n, bool)  # whether the children stand on the right of it
+    folded = np.zeros(n, bool)  # whether it is in a winding line, and its child is the next there or under the line
+    run = np.zeros(n, np.int64)  # how many nodes with one child each stand in a row from here on
     for v in reversed(order):
         (w, h), below = sizes[v], children[v]
+        run[v] = 1 + run[below[0]] if len(below) == 1 else 0
+        if run[v] >= FOLD and (parent[v] < 0 or len(children[parent[v]]) > 1):
+            line = [v]
+            while run[line[-1]] > 1:
+                line.append(children[line[-1]][0])
+            folded[line] = True
+            extent[v] = _wind(line, children[line[-1]][0], sizes, extent, own, corner, gap, drop)
+            continue
         if not below:
             own[v], extent[v] = w / 2, (w, h)
             continue
@@ -180,9 +193,55 @@ def forest(
     for v in order[roots:]:
         corner[v] += corner[parent[v]]
     centres = np.stack([corner[:, 0] + own, corner[:, 1] + [h / 2 for _, h in sizes]], axis=1) if n else np.zeros((0, 2))
-    lines = [_lines(v, rows[v], corner, centres, sizes[v], drop, bool(beside[v])) for v in range(n) if rows[v]]
+    lines = [
+        _link(centres[v], centres[children[v][0]], sizes[v], sizes[children[v][0]])
+        if folded[v]
+        else _lines(v, rows[v], corner, centres, sizes[v], drop, bool(beside[v]))
+        for v in range(n)
+        if children[v]
+    ]
     boxes = {r: (*corner[r].tolist(), *extent[r]) for r in tops}
     return centres, lines, boxes, width, height
+
+
+def _wind(
+    line: list[int],
+    last: int,
+    sizes: Sequence[tuple[float, float]],
+    extent: list[tuple[float, float]],
+    own: np.ndarray,
+    corner: np.ndarray,
+    gap: float,
+    drop: float,
+) -> tuple[float, float]:
+    """Places a chain of nodes in rows, to the right and back in turn, and the subtree of the last child under them; the size of all."""
+    across = int(np.ceil(np.sqrt(len(line))))
+    step = max(w for w, _ in (sizes[v] for v in line)) + gap, max(h for _, h in (sizes[v] for v in line)) + drop
+    places = []
+    for i, v in enumerate(line):
+        row, column = divmod(i, across)
+        column = across - 1 - column if row % 2 else column
+        own[v] = sizes[v][0] / 2
+        places.append((column * step[0] + (step[0] - gap - sizes[v][0]) / 2, row * step[1]))
+    height = (row + 1) * step[1]
+    x = max(0.0, places[-1][0] + own[line[-1]] - own[last])  # under the end of the line
+    for before, v, place in zip([None, *places], line, places, strict=False):
+        corner[v] = np.subtract(place, before or (0, 0))
+    corner[last] = np.subtract((x, height), places[-1])
+    own[line[0]] += places[0][0]
+    corner[line[1]] += places[0]
+    return max(across * step[0] - gap, x + extent[last][0]), height + extent[last][1]
+
+
+def _link(a: np.ndarray, b: np.ndarray, of_a: tuple[float, float], of_b: tuple[float, float]) -> str:
+    """From a node to the next one in a winding line, which is beside or under it, or to the subtree under the line."""
+    (x, y), (u, v) = a.tolist(), b.tolist()
+    top = v - of_b[1] / 2
+    if abs(y - of_a[1] / 2 - top) < 0.1:
+        side, level = (1 if u > x else -1), top + min(of_a[1], of_b[1]) / 2
+        return f"M{x + side * of_a[0] / 2:.1f} {level:.1f}H{u - side * of_b[0] / 2:.1f}"
+    bottom = y + of_a[1] / 2
+    return f"M{x:.1f} {bottom:.1f}V{(top + bottom) / 2:.1f}H{u:.1f}V{top:.1f}"
 
 
 def _lines(

@@ -13,7 +13,7 @@ STYLE = (Path(__file__).parent / "page" / "views.css").read_text(encoding="utf-8
 NIGHT = "@media screen and (prefers-color-scheme:dark)"
 
 TINTS = 5
-"""Blocks have this many tints, in turn; the same in all views."""
+"""Of blocks; the same in all views."""
 
 
 @cache

@@ -7,6 +7,7 @@ With ``titles`` parts say what they are, as a still picture needs; the page says
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,12 +129,11 @@ def _edge(a: np.ndarray, b: np.ndarray, count: int, radius: float) -> str:
 
 def _shades(scene: Scene, points: np.ndarray, width: float) -> list[str]:
     """The areas of blocks, large ones first, so that those inside others lie on top."""
-    d = scene.decomposition
-    found = []
-    for block in d.blocks:
+    tint, found = tints(scene), []
+    for block in scene.decomposition.blocks:
         edges = scene.graph.edges[list(block.edges)]
         d_, area = _outline(np.array(block.nodes), edges, points)
-        shape = element("path", id=f"k{block.index}", d=d_, class_=f"t{block.index % TINTS}", stroke_width=width)
+        shape = element("path", id=f"k{block.index}", d=d_, class_=f"t{tint[block.index]}", stroke_width=width)
         found.append((-area, block.index, shape))
     return [shape for _, _, shape in sorted(found)]
 
@@ -153,6 +153,18 @@ def _outline(nodes: np.ndarray, edges: np.ndarray, points: np.ndarray) -> tuple[
     return "".join(line(points[row].tolist()) for row in edges), 0.0
 
 
+def tints(scene: Scene) -> list[int]:
+    """A tint for each block, which differs from that of the block above it in the block-cut tree."""
+    a = scene.decomposition.arrays
+    above = np.append(a["cut_parent_block"], -1)[a["block_parent_cut"]].tolist()
+    tint, used = [0] * len(above), Counter[int]()
+    for b in np.argsort(-a["block_level"], kind="stable").tolist():  # from the roots down
+        p = above[b]
+        tint[b] = (tint[p] + 1 + used[p] % (TINTS - 1)) % TINTS if p >= 0 else used[p] % TINTS
+        used[p] += 1
+    return tint
+
+
 # ---- the block-cut tree -----------------------------------------------------------------------------------------------------
 
 
@@ -160,7 +172,7 @@ def block_cut_view(scene: Scene, titles: bool = False) -> View:
     """Blocks are boxes with their numbers, in the tints of the graph's view; cut nodes are rings."""
     a = scene.decomposition.arrays
     sizes = np.bincount(a["node_block_block"], minlength=len(a["block_root"])).tolist()
-    blocks, cuts = len(sizes), a["cut_node"].tolist()
+    blocks, cuts, tint = len(sizes), a["cut_node"].tolist(), tints(scene)
     parent = [blocks + c if c >= 0 else -1 for c in a["block_parent_cut"].tolist()] + a["cut_parent_block"].tolist()
     boxes = [(34.0 + 4 * min(np.sqrt(k - 2), 16), 26.0) for k in sizes] + [(26.0, 26.0)] * len(cuts)
     centres, lines, _, width, height = forest(parent, boxes, 20, 12, 3)
@@ -168,7 +180,7 @@ def block_cut_view(scene: Scene, titles: bool = False) -> View:
     for b, k in enumerate(sizes):
         (x, y), (w, h) = centres[b], boxes[b]
         words = _title(titles, f"block {b}: {counted(k, 'node')}")
-        rect = element("rect", x=x - w / 2, y=y - h / 2, width=w, height=h, rx=7.0, class_=f"t{b % TINTS}")
+        rect = element("rect", x=x - w / 2, y=y - h / 2, width=w, height=h, rx=7.0, class_=f"t{tint[b]}")
         parts.append(element("g", *words, rect, _centred(f"B{b}", x, y, 11), id=f"b{b}", class_="block"))
     for c, v in enumerate(cuts):
         x, y = centres[blocks + c]
@@ -188,7 +200,7 @@ def _centred(words: str, x: float, y: float, size: float) -> str:
 
 def spqr_view(scene: Scene, titles: bool = False) -> View:
     """Each tree lies on the tint of its block; each SPQR node is a picture of its skeleton with a badge. Equal pictures stand once."""
-    nodes = scene.decomposition.spqr_nodes
+    nodes, tint = scene.decomposition.spqr_nodes, tints(scene)
     parent = [-1 if c.parent is None else c.parent for c in nodes]
     sides = [_side(s) for s in scene.skeletons]
     centres, lines, boxes, width, height = forest(parent, [(k, k) for k in sides], 26, 16, 1.5)
@@ -207,7 +219,7 @@ def spqr_view(scene: Scene, titles: bool = False) -> View:
     shared = [element("g", picture, id=name, class_="skeleton") for picture, name in pictures.items()]
     shared += [_badge(kind, id=kind) for kind in _BADGES]
     grounds = [
-        element("rect", x=x - 6, y=y - 6, width=w + 12, height=h + 12, rx=12, class_=f"tree t{nodes[root].block % TINTS}")
+        element("rect", x=x - 6, y=y - 6, width=w + 12, height=h + 12, rx=12, class_=f"tree t{tint[nodes[root].block]}")
         for root, (x, y, w, h) in boxes.items()
     ]
     branches = [element("path", d="".join(lines), class_="branches")] if lines else []

@@ -140,6 +140,7 @@ const PARTS = {"graph-view": ".nodes [id], .edges [id]", "blocks-view": ".block,
 
 document.querySelectorAll(".view").forEach((view) => {
   const svg = view.querySelector("svg.planegraph"), bar = view.querySelector(".bar"), name = view.querySelector("h2").textContent;
+  svg.classList.toggle("many", svg.querySelectorAll(PARTS[view.id]).length > 1500);
   const full = svg.getAttribute("viewBox").split(" ").map(Number);
   let box = [...full], drag = null, stop = null;
   const set = (next) => {
@@ -293,7 +294,14 @@ function sizeOf(c) {  // of nodes
     lengths.push(Math.hypot(a[0] - b[0], a[1] - b[1]));
   }
   lengths.sort((a, b) => a - b);
-  return Math.min(58, Math.max(3.5, 0.3 * lengths[Math.floor(0.15 * lengths.length)]));
+  let least = 0.3 * lengths[Math.floor(0.15 * lengths.length)];
+  if (c.nodes.length <= 100) {  // none shall hide another
+    for (let i = 0; i < c.nodes.length; i++) for (let j = 0; j < i; j++) {
+      const [a, b] = [point(c, i), point(c, j)];
+      least = Math.min(least, 0.46 * Math.hypot(a[0] - b[0], a[1] - b[1]));
+    }
+  }
+  return Math.min(58, Math.max(3.5, least));
 }
 function drawSkeleton() {
   const c = spqr[chosen], r = sizeOf(c), kinds = {real: "", virtual: ""};
@@ -409,7 +417,7 @@ function renumbered(next) {
   $("original").disabled = next === null;
   const cell = (what, value, same) => make("div", {}, make("span", {}, what), make("b", {style: "font-size:.85rem"}, value), ...(same ? [make("span", {class: "same"}, same)] : []));
   if (next === null) {
-    $("numbering").replaceChildren(make("span", {class: "soft"}, `${counted(data.numberings.length, "random numbering")} of this graph were decomposed and canonised anew when this page was made. Try them: the numbers change, the code and the walks in canonical indices do not.`));
+    $("numbering").replaceChildren(make("span", {class: "soft"}, `${counted(data.numberings.length, "random numbering")} of this graph: decomposed and canonised anew when this page was made. The numbers change; the code and the walks in canonical indices do not.`));
   } else {
     const now = data.numberings[next], walks = sameWalks(now);
     const rows = spqr.reduce((sum, c) => sum + c.walk.length, 0);
@@ -482,7 +490,7 @@ function glide(goal, then) {
 const {order, nodes, edges, generators, total} = data.symmetries, orbits = new Set(nodes).size;
 $("order").textContent = `${order} ${order === "1" ? "symmetry" : "symmetries"}, ${counted(orbits, `orbit`)} of ${data.word}s, ${counted(new Set(edges).size, "orbit")} of edges`;
 generators.forEach((_, g) => $("generator").append(make("option", {value: g}, `${g + 1} of ${total.toLocaleString("en")}`)));
-$("play").disabled = $("generator").disabled = generators.length === 0;
+$("moves").hidden = generators.length === 0;
 if (generators.length) showGenerator(); else $("cycles").textContent = "The identity is the only one.";
 $("generator").addEventListener("change", showGenerator);
 $("play").addEventListener("click", () => {
