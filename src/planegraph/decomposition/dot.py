@@ -28,7 +28,7 @@ def to_dot(d: Decomposition, tree: TreeName = "spqr", block: int | None = None) 
     >>> print(pg.decompose(pg.families.path(3)).to_dot("block-cut"))
     graph "block-cut" {
       node [shape=box];
-      b0 [label="block 0: 0 1"];
+      b0 [label="block 0: 1 0"];
       b1 [label="block 1: 1 2"];
       c0 [label="1", shape=circle];
       c0 -- b0;
