@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .connectivity import parent_poles
+from .rows import Groups
+from .trees import TYPES, Lists, bounds_of
 
 if TYPE_CHECKING:
-    from .objects import Block, Decomposition, SpqrNode, TreeName
+    from .objects import Decomposition, TreeName
 
 _NODES = 8  # most that a label names
 _SHAPE = {"S": "ellipse", "P": "diamond", "Q": "plaintext", "R": "box"}
@@ -22,7 +28,7 @@ def to_dot(d: Decomposition, tree: TreeName = "spqr", block: int | None = None) 
     >>> print(pg.decompose(pg.families.path(3)).to_dot("block-cut"))
     graph "block-cut" {
       node [shape=box];
-      b0 [label="block 0: 0 1"];
+      b0 [label="block 0: 1 0"];
       b1 [label="block 1: 1 2"];
       c0 [label="1", shape=circle];
       c0 -- b0;
@@ -36,36 +42,46 @@ def to_dot(d: Decomposition, tree: TreeName = "spqr", block: int | None = None) 
             raise ValueError("a block-cut tree is that of the whole graph; leave block out")
         lines = _block_cut(d)
     else:
-        lines = _spqr(d, d.spqr_nodes if block is None else (d.spqr_nodes[c] for c in d.blocks[block].spqr_nodes))
+        lines = _spqr(d, *bounds_of(d, block))
     return "\n".join([f'graph "{tree}" {{', *(f"  {line};" for line in lines), "}"])
 
 
 def _block_cut(d: Decomposition) -> Iterator[str]:
+    a = d.arrays
     yield "node [shape=box]"
-    for b in d.blocks:
-        yield f"b{b.index} [label={_label(d, f'block {b.index}: ', b)}]"
-    for cut in d.cut_nodes:
-        yield f"c{cut.index} [label={_quoted(_names(d, [cut.node]))}, shape=circle]"
-    for cut in d.cut_nodes:
-        yield from (f"c{cut.index} -- b{b}" for b in cut.blocks)
+    nodes = Lists(Groups(a["node_block_block"]), len(a["block_root"]), _texts(d, a["node_block_node"]))
+    for b in range(len(a["block_root"])):
+        yield f'b{b} [label="block {b}: {_first(nodes[b])}"]'
+    for c, name in enumerate(_texts(d, a["cut_node"])):
+        yield f'c{c} [label="{name}", shape=circle]'
+    for b, c in enumerate(a["block_parent_cut"].tolist()):
+        if c >= 0:
+            yield f"c{c} -- b{b}"
+    for c, b in enumerate(a["cut_parent_block"].tolist()):
+        if b >= 0:
+            yield f"b{b} -- c{c}"
 
 
-def _spqr(d: Decomposition, nodes: Iterable[SpqrNode]) -> Iterator[str]:
-    for c in nodes:
-        yield f"s{c.index} [label={_label(d, f'{c.type} {c.index}: ', c)}, shape={_SHAPE[c.type]}]"
-        if c.parent is not None:
-            up = next(e for e in c.edges if e.other == c.parent)
-            yield f"s{c.parent} -- s{c.index} [label={_quoted(_names(d, [up.u, up.v]))}]"
+def _spqr(d: Decomposition, first: int, last: int) -> Iterator[str]:
+    a = d.arrays
+    inside = np.flatnonzero((a["node_spqr_spqr"] >= first) & (a["node_spqr_spqr"] < last))
+    nodes = Lists(Groups(a["node_spqr_spqr"][inside] - first), last - first, _texts(d, a["node_spqr_node"][inside]))
+    poles = _texts(d, parent_poles(a)[first:last].reshape(-1)).reshape(-1, 2).tolist()
+    table = zip(TYPES[a["spqr_type"][first:last]].tolist(), a["spqr_parent"][first:last].tolist(), poles, strict=True)
+    for c, (kind, parent, (u, v)) in enumerate(table, first):
+        yield f's{c} [label="{kind} {c}: {_first(nodes[c - first])}", shape={_SHAPE[kind]}]'
+        if parent >= 0:
+            yield f's{parent} -- s{c} [label="{u} {v}"]'
 
 
-def _label(d: Decomposition, title: str, part: Block | SpqrNode) -> str:
-    more = " ..." if len(part.nodes) > _NODES else ""
-    return _quoted(f"{title}{_names(d, part.nodes[:_NODES])}{more}")
+def _first(names: list[str]) -> str:
+    return " ".join(names) if len(names) <= _NODES else " ".join([*names[:_NODES], "..."])
 
 
-def _names(d: Decomposition, nodes: Iterable[int]) -> str:
-    return " ".join(str(name) for name in d.named(list(nodes)).tolist())
-
-
-def _quoted(text: str) -> Any:
-    return json.dumps(text, ensure_ascii=False)
+def _texts(d: Decomposition, nodes: np.ndarray) -> np.ndarray:
+    """The names of nodes as they stand within quotes."""
+    names = d.named(nodes)
+    texts = map(str, names.tolist())
+    if names.dtype == object:
+        texts = (json.dumps(text, ensure_ascii=False)[1:-1] for text in texts)
+    return np.fromiter(texts, object, len(names))

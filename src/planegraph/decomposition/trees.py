@@ -69,8 +69,7 @@ def spqr_tree(d: Decomposition, block: int | None = None) -> Any:
     """
     a = d.arrays
     tree = _networkx("spqr_tree").Graph()
-    chosen = range(len(a["spqr_type"])) if block is None else d.blocks[block].spqr_nodes
-    first, last = min(chosen, default=0), max(chosen, default=-1) + 1
+    first, last = bounds_of(d, block)
     inside = np.flatnonzero((a["node_spqr_spqr"] >= first) & (a["node_spqr_spqr"] < last))
     nodes = Lists(Groups(a["node_spqr_spqr"][inside] - first), last - first, d.named(a["node_spqr_node"][inside]))
     real = np.flatnonzero((d.edge_spqr >= first) & (d.edge_spqr < last))
@@ -79,8 +78,7 @@ def spqr_tree(d: Decomposition, block: int | None = None) -> Any:
     table = {name: a[name][first:last].tolist() for name in ("spqr_level", "spqr_block", "spqr_parent")}
     kinds = TYPES[a["spqr_type"][first:last]].tolist()
     poles = pole_names(d, first, last)
-    for c in chosen:
-        i = c - first
+    for i, c in enumerate(range(first, last)):
         tree.add_node(
             c,
             kind=kinds[i],
@@ -91,7 +89,7 @@ def spqr_tree(d: Decomposition, block: int | None = None) -> Any:
             block=table["spqr_block"][i],
             level=table["spqr_level"][i],
         )
-    for c in chosen:
+    for c in range(first, last):
         parent = table["spqr_parent"][c - first]
         if parent >= 0:
             ends = poles[c - first]
@@ -117,6 +115,14 @@ def skeleton(d: Decomposition, index: int) -> Any:
     graph.add_nodes_from(name.values())
     graph.add_edges_from((name[e.u], name[e.v], {"edge": e.edge, "other": e.other}) for e in node.edges)
     return graph
+
+
+def bounds_of(d: Decomposition, block: int | None) -> tuple[int, int]:
+    """The first SPQR node of a block and the one after its last, as they stand together; of all blocks for None."""
+    if block is None:
+        return 0, len(d.arrays["spqr_type"])
+    nodes = d.blocks[block].spqr_nodes
+    return nodes[0], nodes[-1] + 1
 
 
 def pairs_of(d: Decomposition, edges: np.ndarray | slice = slice(None)) -> np.ndarray:
