@@ -26,10 +26,13 @@ from .graphs import families
 from .graphs.batch import GraphBatch
 from .graphs.formats.convert import as_graph
 from .graphs.graph import Graph
+from .kuratowski import KuratowskiWitness
 from .planarity.embedding import Embedding
 from .planarity.find import embedding
 from .planarity.layout import planar_layout
 from .planarity.orders import canonical_order, st_numbering, triangulate
+from .planarity.planarize import Planarization, planarize
+from .planarity.subgraph import PlanarSubgraph, planar_subgraph
 
 try:
     __version__ = version("planegraph")
@@ -47,9 +50,12 @@ __all__ = [
     "GraphBatch",
     "InvalidEmbeddingError",
     "InvalidGraphError",
+    "KuratowskiWitness",
     "MissingDependencyError",
     "NotPlanarError",
     "PackedDecomposition",
+    "PlanarSubgraph",
+    "Planarization",
     "PlanegraphError",
     "PlanegraphWarning",
     "SkeletonEdge",
@@ -68,6 +74,8 @@ __all__ = [
     "kuratowski_witness",
     "planar_layout",
     "planar_mask",
+    "planar_subgraph",
+    "planarize",
     "st_numbering",
     "triangulate",
 ]
