@@ -122,7 +122,7 @@ def test_overpasses(kind, side):
 
 
 def test_far_from_planar():
-    """More than is repaired edge by edge: a random graph of 3,000 nodes and 12,000 edges in which few are local."""
+    """More than is repaired edge by edge: a random graph of 600 nodes and some 1,500 edges, in which nothing is local."""
     rng = np.random.default_rng(1)
     edges = np.unique(np.sort(rng.integers(0, 600, (1500, 2)), axis=1), axis=0)
     g = pg.Graph(600, edges[edges[:, 0] != edges[:, 1]])
@@ -138,7 +138,7 @@ def test_names_and_labels_are_kept():
     assert found.graph.names.tolist() == list("abcde")
     assert found.graph.node_labels.ravel().tolist() == list(range(5))
     assert found.graph.dart_labels[:, 0, 0].tolist() == (2 * found.kept).tolist()
-    assert pg.planar_subgraph(nx.complete_graph(5)).graph == found.graph
+    assert pg.planar_subgraph(nx.complete_graph(5)).left_out.tolist() == found.left_out.tolist()
 
 
 def test_equal_input_gives_an_equal_answer():

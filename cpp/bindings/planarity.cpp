@@ -139,7 +139,8 @@ nb::tuple arrangement(const Points& points, const Edges& edges) {
   });
   return nb::make_tuple(nb::make_tuple(made.first_at_same_point, made.second_at_same_point), own(std::move(made.crossings), 2),
                         own(std::move(made.edges), 2), own(std::move(made.source)), own(std::move(made.along), 2),
-                        own(std::move(made.ptr)), own(std::move(made.parts)), own(std::move(made.next)), own(std::move(made.outer)));
+                        own(std::move(made.ptr)), own(std::move(made.parts)), own(std::move(made.next)),
+                        own(std::move(made.outer)));
 }
 
 nb::tuple number_st(i64 num_nodes, const Edges& edges, i32 s, i32 t) {
@@ -176,9 +177,10 @@ void bind_planarity(nb::module_& m) {
         "The same for a given embedding, with a dart on the outer face of each component that has an edge.");
   m.def("read_drawing", &drawing, "points"_a.noconvert(), "edges"_a.noconvert(),
         "(flaw, its a, its b, next, a dart on each outer face) of a straight-line drawing (planegraph/drawing/sweep.hpp).");
-  m.def("arrange", &arrangement, "points"_a.noconvert(), "edges"_a.noconvert(),
-        "((two nodes at one point or -1), points of crossings, edges, source, along, ptr, parts, next, a dart on each outer face) of a "
-        "drawing with crossings (planegraph/drawing/arrangement.hpp).");
+  m.def(
+      "arrange", &arrangement, "points"_a.noconvert(), "edges"_a.noconvert(),
+      "((two nodes at one point or -1), points of crossings, edges, source, along, ptr, parts, next, a dart on each outer face) of a "
+      "drawing with crossings (planegraph/drawing/arrangement.hpp).");
   m.def(
       "st_numbering", &number_st, "num_nodes"_a, "edges"_a.noconvert(), "s"_a, "t"_a,
       "(-1, position of each node), or (a node that separates the graph with the edge s-t, or num_nodes if it is not connected, empty).");

@@ -51,7 +51,9 @@ class Arranger {
   i32 to(i32 e) const { return static_cast<i32>(edges_[2 * e + 1]); }
   Point start(i32 e) const { return points_[from(e)]; }
   Point end(i32 e) const { return points_[to(e)]; }
-  i32 other_edge(i32 event, i32 e) const { return crossing_[~event].first == e ? crossing_[~event].second : crossing_[~event].first; }
+  i32 other_edge(i32 event, i32 e) const {
+    return crossing_[~event].first == e ? crossing_[~event].second : crossing_[~event].first;
+  }
 
   bool two_nodes_meet() {
     std::vector<i32> order(n_);
@@ -317,10 +319,10 @@ class Arranger {
   const i64* edges_;
   const Point* points_;
   const KeepGoing& keep_going_;
-  std::vector<Pair> on_edge_;         // edge, node
-  std::vector<Pair> crossing_;        // two edges, the lower first
-  std::vector<i32> ptr_, event_;      // per edge
-  std::vector<i32> set_, node_at_;    // per crossing: those at one point, and the node there
+  std::vector<Pair> on_edge_;       // edge, node
+  std::vector<Pair> crossing_;      // two edges, the lower first
+  std::vector<i32> ptr_, event_;    // per edge
+  std::vector<i32> set_, node_at_;  // per crossing: those at one point, and the node there
   i32 num_nodes_ = 0;
   Arrangement made_;
 };

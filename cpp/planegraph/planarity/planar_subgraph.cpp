@@ -27,19 +27,19 @@
 namespace planegraph {
 namespace {
 
-constexpr i32 kFirstSize = 256;          // nodes of the first regions
-constexpr std::size_t kVisits = 256;     // nodes that the search for a detour sees
+constexpr i32 kFirstSize = 256;       // nodes of the first regions
+constexpr std::size_t kVisits = 256;  // nodes that the search for a detour sees
 constexpr i32 kFar = 1 << 30;
-constexpr i32 kSmall = 1 << 14;          // edges of a region that is repaired
-constexpr i32 kLargestBall = 1 << 11;    // edges
-constexpr i32 kCandidates = 256;         // edges of a long witness that are looked at
+constexpr i32 kSmall = 1 << 14;            // edges of a region that is repaired
+constexpr i32 kLargestBall = 1 << 11;      // edges
+constexpr i32 kCandidates = 256;           // edges of a long witness that are looked at
 constexpr i64 kRepairWork = i64{1} << 18;  // edges of a region times repairs; then it is far from planar, and extending is faster
 
 class PlanarSubgraph {
  public:
   PlanarSubgraph(i32 n, i32 m, const i32* eu, const i32* ev, const KeepGoing& keep_going)
-      : n_(n), m_(m), eu_(eu), ev_(ev), keep_going_(keep_going), regions_(n, m, eu, ev), out_(m, 0),
-        near_(n, 0), place_(m), name_(n, -1), part_(name_), trial_(name_), ball_(name_) {}
+      : n_(n), m_(m), eu_(eu), ev_(ev), keep_going_(keep_going), regions_(n, m, eu, ev), out_(m, 0), near_(n, 0), place_(m),
+        name_(n, -1), part_(name_), trial_(name_), ball_(name_) {}
 
   std::vector<i32> run() {
     if (embedder_.run(n_, m_, eu_, ev_, nullptr)) return {};
@@ -288,7 +288,7 @@ class PlanarSubgraph {
   const i32 *eu_, *ev_;
   const KeepGoing& keep_going_;
   Regions regions_;
-  std::vector<u8> out_;      // per edge: left out
+  std::vector<u8> out_;  // per edge: left out
   std::vector<Proof> proofs_;
   std::vector<i32> unproven_;
   std::vector<u8> near_;  // per node: in the ball, or reached by a search

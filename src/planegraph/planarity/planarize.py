@@ -37,13 +37,14 @@ class Planarization(NamedTuple):
 def planarize(graph: Any, positions: Any) -> Planarization:
     """Makes a planar graph of a straight-line drawing with crossings, such as a road map: O((n + m + k) log n) for k crossings.
 
-    Edges are cut where they cross, and where a node lies on them. Where they overlap, the common part is one edge; its ``source`` is the first
-    of them, and ``parts`` lists it for all. Several edges that cross at one point get one node there. Nodes at one point are refused: merge
-    them first.
+    Edges are cut where they cross, and where a node lies on them. Where they overlap, the common part is one edge; its ``source`` is
+    the first of them, and ``parts`` lists it for all. Several edges that cross at one point get one node there. Nodes at one point are
+    refused: merge them first.
 
-    All decisions are exact: who crosses whom, where along an edge, and the order around every node. Only the points of crossings are rounded to
-    doubles, to some units in the last place of the coordinates of their edges. So ``embedding`` is that of the true arrangement, even where a
-    drawing of the rounded points would show it differently because crossings are closer together than doubles can tell.
+    All decisions are exact: who crosses whom, where along an edge, and the order around every node. Only the points of crossings are
+    rounded to doubles, to some units in the last place of the coordinates of their edges. So ``embedding`` is that of the true
+    arrangement, even where a drawing of the rounded points would show it differently because crossings are closer together than
+    doubles can tell.
 
     Args:
         graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads.
