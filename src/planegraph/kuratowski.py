@@ -46,22 +46,21 @@ class KuratowskiWitness(np.ndarray):
         for u, v in self.tolist():
             around[u].append(v)
             around[v].append(u)
-        branch = {v: None for v, others in around.items() if len(others) > 2}
-        place = {v: k for k, v in enumerate(branch)}
-        paths, joined = [], defaultdict(set)
-        for start in branch:
+        nodes = [v for v, others in around.items() if len(others) > 2]
+        degrees = sorted(len(others) for others in around.values())
+        if degrees not in ([2] * (len(degrees) - 5) + [4] * 5, [2] * (len(degrees) - 6) + [3] * 6):
+            raise ValueError(f"these {len(self)} edges are no subdivision of K5 or K3,3; take all edges of a witness")
+        place = {v: k for k, v in enumerate(nodes)}
+        paths = []
+        for start in nodes:
             for second in around[start]:
                 path = [start, second]
-                while path[-1] not in branch:
+                while path[-1] not in place:
                     a, b = around[path[-1]]
                     path.append(a if b == path[-2] else b)
-                joined[start].add(path[-1])
                 if place[start] < place[path[-1]]:
                     paths.append(path)
-        nodes = list(branch)
         if len(nodes) == 6:
-            nodes.sort(key=lambda v: v in joined[nodes[0]])
-        degrees, shape = sorted(len(around[v]) for v in branch), (len(paths), len(branch))
-        if (degrees, shape) not in (([4] * 5, (10, 5)), ([3] * 6, (9, 6))):
-            raise ValueError(f"these {len(self)} edges are no subdivision of K5 or K3,3; take all edges of a witness")
+            far = {path[-1] for path in paths if path[0] == nodes[0]}
+            nodes = [v for v in nodes if v not in far] + [v for v in nodes if v in far]
         return nodes, paths
