@@ -45,6 +45,7 @@ class Toolkit(Table):
         yield from self.drawings()
         yield from self.positions()
         yield from self.tutte()
+        yield from self.overpasses()
 
     def embeddings(self) -> Iterator[Row]:
         for n, task in self.tasks("embedding"):
@@ -92,6 +93,22 @@ class Toolkit(Table):
             if self.has("scipy", task):
                 g = graph(n)
                 yield Row(task, cpu_seconds(lambda g=g: pg.planar_layout(g, "tutte")))
+
+    def overpasses(self) -> Iterator[Row]:
+        """A street grid with 20 bridges over streets nearby, or with 20 that lead anywhere."""
+        for n, size in ((250_000, "2.5 10^5"), (10**6, "10^6")):
+            for kind in ("near", "far"):
+                name = f"20 {kind} overpasses, {size} nodes"
+                tasks = [f"{name}: {work}" for work in ("witness", "planar subgraph", "planarized")]
+                if not any(map(self.wanted, tasks)) or (n in SIZES and n not in self.sizes):
+                    continue
+                g, points = workloads.overpasses(n, kind, 20)
+                yield Row(tasks[0], cpu_seconds(lambda g=g: pg.kuratowski_witness(g), 3))
+                yield Row(f"{tasks[0]}, its edges", len(pg.kuratowski_witness(g)), unit="edges")
+                yield Row(tasks[1], cpu_seconds(lambda g=g: pg.planar_subgraph(g), 3))
+                yield Row(f"{tasks[1]}, left out", len(pg.planar_subgraph(g).left_out), must=36, unit="edges")
+                if kind == "near":
+                    yield Row(tasks[2], cpu_seconds(lambda g=g, points=points: pg.planarize(g, points), 3))
 
     # ---- what all of them need
 

@@ -47,6 +47,7 @@ class NearPairs {
   };
 
   static double coordinate(Point p, bool x) { return x ? p.x : p.y; }
+  static std::pair<double, double> range(const Segment& s, bool x) { return std::minmax({coordinate(s.a, x), coordinate(s.b, x)}); }
 
   Node root() const {
     Node node;
@@ -67,7 +68,7 @@ class NearPairs {
     const double from = coordinate(node.box.a, x), to = coordinate(node.box.b, x);
     middles_.clear();
     for (const i32 i : node.items) {
-      const auto [least, most] = std::minmax(coordinate(segments_[i].a, x), coordinate(segments_[i].b, x));
+      const auto [least, most] = range(segments_[i], x);
       middles_.push_back((std::max(least, from) + std::min(most, to)) / 2);
     }
     const auto median = middles_.begin() + static_cast<std::ptrdiff_t>(middles_.size() / 2);
@@ -78,7 +79,7 @@ class NearPairs {
     low.items.clear();
     high.items.clear();
     for (const i32 i : node.items) {
-      const auto [least, most] = std::minmax(coordinate(segments_[i].a, x), coordinate(segments_[i].b, x));
+      const auto [least, most] = range(segments_[i], x);
       if (most < cut || (least <= cut && may_touch(segments_[i], low.box))) low.items.push_back(i);
       if (least > cut || (most >= cut && may_touch(segments_[i], high.box))) high.items.push_back(i);
     }
