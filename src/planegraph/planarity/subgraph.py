@@ -39,6 +39,6 @@ def planar_subgraph(graph: Any) -> PlanarSubgraph:
     graph = as_graph(graph)
     left_out = _core.beyond_planar(graph.num_nodes, graph.edges).astype(np.int64)
     kept = np.delete(np.arange(graph.num_edges), left_out)
-    labels = (None if rows is None else rows[kept] for rows in (graph.edge_labels, graph.dart_labels))
-    planar = Graph._trusted(graph.num_nodes, graph.edges[kept], graph.node_labels, *labels, graph.names)
+    edge, dart = (None if rows is None else rows[kept] for rows in (graph.edge_labels, graph.dart_labels))
+    planar = Graph._trusted(graph.num_nodes, graph.edges[kept], graph.node_labels, edge, dart, graph.names)
     return PlanarSubgraph(planar, kept, left_out)
