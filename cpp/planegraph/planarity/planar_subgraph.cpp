@@ -27,8 +27,8 @@
 namespace planegraph {
 namespace {
 
-constexpr i32 kFirstSize = 256;       // nodes of the first regions
-constexpr std::size_t kVisits = 256;  // nodes that the search for a detour sees
+constexpr i32 kFirstSize = 256;  // nodes of the first regions
+constexpr int kLooks = 1024;     // edges that the search for a detour looks at
 constexpr i32 kFar = 1 << 30;
 constexpr i32 kSmall = 1 << 14;            // edges of a region that is repaired
 constexpr i32 kLargestBall = 1 << 11;      // edges
@@ -81,29 +81,38 @@ class PlanarSubgraph {
 
   /// The number of edges of a shortest way around an edge: kFar if none shows up soon, 0 if there is none, as around a dead end.
   i32 detour(i32 edge) {
-    const i32 length = detour_from(eu_[edge], edge);
-    return length == kFar && detour_from(ev_[edge], edge) == 0 ? 0 : length;
+    const auto degree = [&](i32 v) { return regions_.incident_ptr[v + 1] - regions_.incident_ptr[v]; };
+    i32 from = eu_[edge], to = ev_[edge];
+    if (degree(to) < degree(from)) std::swap(from, to);  // away from hubs
+    const i32 length = search_detour(from, to, edge);
+    const bool dead_end = length == kFar && search_detour(to, from, edge) == 0;
+    for (const i32 v : reached_) near_[v] = 0;
+    reached_.clear();
+    return dead_end ? 0 : length;
   }
 
-  i32 detour_from(i32 start, i32 edge) {
-    const i32 goal = eu_[edge] ^ ev_[edge] ^ start;
-    reached_.assign(1, start);
-    near_[start] = 1;
-    i32 length = 0, depth = 0;
-    for (std::size_t head = 0; head < reached_.size() && length == 0;) {
-      if (reached_.size() >= kVisits) length = kFar;
+  /// Leaves what it has seen in reached_ and near_.
+  i32 search_detour(i32 from, i32 to, i32 edge) {
+    for (const i32 v : reached_) near_[v] = 0;
+    reached_.assign(1, from);
+    near_[from] = 1;
+    int looks = 0;
+    i32 depth = 0;
+    for (std::size_t head = 0; head < reached_.size();) {
       ++depth;
-      for (const std::size_t end = reached_.size(); head < end && length == 0; ++head) {
-        for_each_kept(reached_[head], [&](i32 e, i32 w) {
-          if (near_[w] || e == edge) return;
-          if (w == goal) length = depth;
+      for (const std::size_t end = reached_.size(); head < end; ++head) {
+        const i32 v = reached_[head];
+        for (i32 k = regions_.incident_ptr[v]; k < regions_.incident_ptr[v + 1]; ++k) {
+          if (++looks > kLooks) return kFar;
+          const i32 e = regions_.incident[k], w = eu_[e] ^ ev_[e] ^ v;
+          if (e == edge || out_[e] || near_[w]) continue;
+          if (w == to) return depth;
           near_[w] = 1;
           reached_.push_back(w);
-        });
+        }
       }
     }
-    for (const i32 v : reached_) near_[v] = 0;
-    return length;
+    return 0;
   }
 
   /// Short detours first; returns how many edges have one.
