@@ -65,6 +65,7 @@ class Toolkit(Table):
         yield from self.exports()
         yield from self.symmetries()
         yield from self.generators()
+        yield from self.overpasses()
 
     def embeddings(self) -> Iterator[Row]:
         for n, task in self.tasks("embedding"):
@@ -176,6 +177,22 @@ class Toolkit(Table):
                     seconds = cpu_seconds(lambda a=a: pg.Automorphisms(*a.__reduce__()[1]).generators, REPEATS)
                     found = a.generators
                     yield Row(task, seconds, best_elsewhere=f"{len(found)} permutations, {len(found.nodes)} moved nodes")
+
+    def overpasses(self) -> Iterator[Row]:
+        """A street grid with 20 bridges over streets nearby, or with 20 that lead anywhere."""
+        for n, size in ((250_000, "2.5 10^5"), (10**6, "10^6")):
+            for kind in ("near", "far"):
+                name = f"20 {kind} overpasses, {size} nodes"
+                tasks = [f"{name}: {work}" for work in ("witness", "planar subgraph", "planarized")]
+                if not any(map(self.wanted, tasks)) or (n in SIZES and n not in self.sizes):
+                    continue
+                g, points = workloads.overpasses(n, kind, 20)
+                yield Row(tasks[0], cpu_seconds(lambda g=g: pg.kuratowski_witness(g), 3))
+                yield Row(f"{tasks[0]}, its edges", len(pg.kuratowski_witness(g)), unit="edges")
+                yield Row(tasks[1], cpu_seconds(lambda g=g: pg.planar_subgraph(g), 3))
+                yield Row(f"{tasks[1]}, left out", len(pg.planar_subgraph(g).left_out), must=36, unit="edges")
+                if kind == "near":
+                    yield Row(tasks[2], cpu_seconds(lambda g=g, points=points: pg.planarize(g, points), 3))
 
     # ---- what all of them need
 

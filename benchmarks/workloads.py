@@ -112,6 +112,20 @@ def family(name: str, n: int) -> pg.Graph:
     return families.shuffled(FAMILIES[name](n), seed=1)
 
 
+def overpasses(n: int, kind: str, bridges: int) -> tuple[pg.Graph, np.ndarray]:
+    """A street grid, its nodes moved a little, with bridges that lead up to 7 streets further ("near") or anywhere ("far"); its points."""
+    side, rng = round(n**0.5), np.random.default_rng(1)
+    v = np.arange(side * side).reshape(side, side)
+    streets = [np.stack([a.ravel(), b.ravel()], 1) for a, b in ((v[1:], v[:-1]), (v[:, 1:], v[:, :-1]))]
+    (x, y), (dx, dy) = rng.integers(0, side - 8, (2, bridges)), rng.integers(1, 8, (2, bridges))
+    more = np.stack([v[x, y], v[x + dx, y + dy]], 1) if kind == "near" else rng.integers(0, side * side, (bridges, 2))
+    edges = np.unique(np.sort(np.concatenate([*streets, more]), axis=1), axis=0)
+    new = rng.permutation(side * side)
+    points = np.empty((side * side, 2))
+    points[new] = np.stack([v.ravel() // side, v.ravel() % side], 1) + rng.uniform(-0.2, 0.2, (side * side, 2))
+    return pg.Graph(side * side, rng.permutation(new[edges])), points
+
+
 def copies_of_a_molecule(batch: pg.GraphBatch, copies: int = 400) -> pg.Graph:
     """One graph: so many disjoint copies of one molecule, labels included, renumbered at random."""
     sizes = np.diff(batch.node_ptr)

@@ -77,7 +77,7 @@ def test_pyg(tmp_path, capsys):
     assert maes[0] < constant / 2
     assert maes[2] < constant  # the module of PlanEConv layers, after fewer epochs
     assert "graph 0 given to Planar is not planar" in out
-    assert "{'planar': 0, 'set': 1, 'skipped': 0}" in out
+    assert "{'planar': 0, 'set': 1, 'subgraph': 0, 'skipped': 0}" in out
     assert "torch.float32" in out
     assert "epochs: 1" in out
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import random
+from itertools import combinations, pairwise, product
 
 import graphs
 import maps
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -27,7 +29,21 @@ def assert_witness(g: Plain, witness) -> str:
     assert set(edges) <= present, f"the witness has edges that {g} has not"
     kind = is_kuratowski_subdivision(edges)
     assert kind, f"no subdivision of K5 or K3,3: {edges} in {g}"
+    assert_structure(witness, kind)
     return kind
+
+
+def assert_structure(witness, kind: str) -> None:
+    """Kind, branch nodes and paths say the same as the edges."""
+    assert witness.kind == kind
+    branch, paths = witness.branch_nodes, witness.paths
+    steps = [frozenset(step) for path in paths for step in pairwise(path)]
+    assert sorted(map(sorted, steps)) == sorted(sorted(edge) for edge in witness.tolist())
+    inner = [v for path in paths for v in path[1:-1]]
+    assert len({*inner, *branch}) == len(inner) + len(branch)
+    pairs = combinations(branch, 2) if kind == "K5" else product(branch[:3], branch[3:])
+    assert {frozenset((path[0], path[-1])) for path in paths} == set(map(frozenset, pairs))
+    assert len(branch) == (5 if kind == "K5" else 6)
 
 
 def assert_refused(g: Plain) -> str:
@@ -108,6 +124,31 @@ def test_large_witnesses():
     k = 2000
     moebius = Plain.of(2 * k, [*((i, (i + 1) % (2 * k)) for i in range(2 * k)), *((i, i + k) for i in range(k))])
     assert assert_refused(moebius.shuffled(random.Random(2))[0]) == "K3,3"
+
+
+def test_witnesses_are_small_where_the_obstruction_is():
+    """One bridge over a street of a grid: a dozen edges or two are enough, wherever it is; and no path can be shortened."""
+    side = 90
+    v = np.arange(side * side).reshape(side, side)
+    streets = np.concatenate([np.stack([a.ravel(), b.ravel()], 1) for a, b in ((v[1:], v[:-1]), (v[:, 1:], v[:, :-1]))])
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        x, y = rng.integers(10, side - 13, (2, 20))
+        bridges = np.unique(np.stack([v[x, y], v[x + 2, y + 1]], 1), axis=0)
+        g = pg.families.shuffled(pg.Graph(side * side, np.concatenate([streets, bridges])), seed)
+        witness = pg.kuratowski_witness(g)
+        assert_witness(Plain.of(g.num_nodes, g.edges.tolist()), witness)
+        assert len(witness) <= 60
+        G = nx.Graph(g.edges.tolist())
+        for path in witness.paths:
+            others = {u for other in witness.paths for u in other} - set(path)
+            assert nx.shortest_path_length(G.subgraph(set(G) - others), path[0], path[-1]) == len(path) - 1
+
+
+def test_parts_of_a_witness_have_no_structure():
+    witness = pg.kuratowski_witness(pg.families.complete(5))
+    with pytest.raises(ValueError, match="these 7 edges are no subdivision"):
+        witness[:7].kind  # noqa: B018
 
 
 def test_the_first_bad_graph_of_a_batch_is_named():

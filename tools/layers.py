@@ -17,6 +17,7 @@ from pathlib import Path
 PACKAGE = Path(__file__).parents[1] / "src" / "planegraph"
 
 LAYERS = (
+    "kuratowski",
     "errors",
     "fields",
     "_core",

@@ -197,6 +197,15 @@ nb::object kuratowski(i64 num_nodes, const Edges& edges) {
   }
 }
 
+nb::object beyond_planar(i64 num_nodes, const Edges& edges) {
+  const GraphView view = single_graph(num_nodes, edges);
+  try {
+    return own(without_gil([&](auto& poll) { return PlanarityTest().beyond_planar(view, poll); }));
+  } catch (const InvalidGraph& e) {
+    raise_invalid(e.what(), 0, 1);
+  }
+}
+
 }  // namespace
 
 void bind_collate(nb::module_& m);      // collate.cpp
@@ -221,6 +230,8 @@ NB_MODULE(_core, m) {
         "1 for each planar graph of a batch of simple graphs, else 0.");
   m.def("kuratowski", &kuratowski, "num_nodes"_a, "edges"_a.noconvert(),
         "Edge ids of a subdivision of K5 or K3,3 in one simple graph, sorted; empty if it is planar.");
+  m.def("beyond_planar", &beyond_planar, "num_nodes"_a, "edges"_a.noconvert(),
+        "Edge ids that a maximal planar subgraph of one simple graph leaves out, sorted.");
   m.attr("COLUMNS") = columns();
   bind_collate(m);
   bind_sums(m);

@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 
 #include "bindings/support.hpp"
+#include "planegraph/drawing/arrangement.hpp"
 #include "planegraph/drawing/grid_layout.hpp"
 #include "planegraph/drawing/st_numbering.hpp"
 #include "planegraph/drawing/sweep.hpp"
@@ -131,6 +132,17 @@ nb::tuple drawing(const Points& points, const Edges& edges) {
   return nb::make_tuple(static_cast<i32>(found.flaw), found.a, found.b, own(std::move(found.next)), own(std::move(found.outer)));
 }
 
+nb::tuple arrangement(const Points& points, const Edges& edges) {
+  Arrangement made = without_gil([&](auto& poll) {
+    return arrange(static_cast<i32>(points.shape(0)), static_cast<i32>(edges.shape(0)), edges.data(),
+                   reinterpret_cast<const Point*>(points.data()), poll);
+  });
+  return nb::make_tuple(nb::make_tuple(made.first_at_same_point, made.second_at_same_point), own(std::move(made.crossings), 2),
+                        own(std::move(made.edges), 2), own(std::move(made.source)), own(std::move(made.along), 2),
+                        own(std::move(made.ptr)), own(std::move(made.parts)), own(std::move(made.next)),
+                        own(std::move(made.outer)));
+}
+
 nb::tuple number_st(i64 num_nodes, const Edges& edges, i32 s, i32 t) {
   const GraphView view = single_graph(num_nodes, edges);
   std::vector<i32> number;
@@ -165,6 +177,10 @@ void bind_planarity(nb::module_& m) {
         "The same for a given embedding, with a dart on the outer face of each component that has an edge.");
   m.def("read_drawing", &drawing, "points"_a.noconvert(), "edges"_a.noconvert(),
         "(flaw, its a, its b, next, a dart on each outer face) of a straight-line drawing (planegraph/drawing/sweep.hpp).");
+  m.def(
+      "arrange", &arrangement, "points"_a.noconvert(), "edges"_a.noconvert(),
+      "((two nodes at one point or -1), points of crossings, edges, source, along, ptr, parts, next, a dart on each outer face) of a "
+      "drawing with crossings (planegraph/drawing/arrangement.hpp).");
   m.def(
       "st_numbering", &number_st, "num_nodes"_a, "edges"_a.noconvert(), "s"_a, "t"_a,
       "(-1, position of each node), or (a node that separates the graph with the edge s-t, or num_nodes if it is not connected, empty).");

@@ -2,6 +2,7 @@
 #include "planegraph/canon/diagnostics.hpp"
 #include "planegraph/planarity/embedding.hpp"
 #include "planegraph/planarity/kuratowski.hpp"
+#include "planegraph/planarity/planar_subgraph.hpp"
 #include "tests/brute.hpp"
 #include "tests/families.hpp"
 
@@ -25,6 +26,7 @@ class PlanarityTester {
     const bool planar = embedder_.run(n, m, eu.data(), ev.data(), next.data());
     tally_.check(planar == embedder_.run(n, m, eu.data(), ev.data(), nullptr), "the answer depends on `next`", g);
     const std::vector<i32> witness = kuratowski_subgraph(n, m, eu.data(), ev.data());
+    test_subgraph(g, eu, ev, planar);
     ++(planar ? planar_ : nonplanar_);
     if (planar) {
       tally_.accept(embedding_problem(g, next), g);
@@ -33,6 +35,27 @@ class PlanarityTester {
       tally_.accept(kuratowski_problem(g, witness), g);
     }
   }
+  /// What is kept is planar, and with any edge that is left out it is not.
+  void test_subgraph(const Input& g, const std::vector<i32>& eu, const std::vector<i32>& ev, bool planar) {
+    const i32 n = static_cast<i32>(g.n), m = static_cast<i32>(g.m());
+    const std::vector<i32> left_out = edges_beyond_planar(n, m, eu.data(), ev.data(), [] { return true; });
+    tally_.check(left_out.empty() == planar, "edges are left out of a planar graph, or none of another", g);
+    std::vector<i32> ku, kv;
+    for (i32 e = 0; e < m; ++e) {
+      if (std::binary_search(left_out.begin(), left_out.end(), e)) continue;
+      ku.push_back(eu[e]);
+      kv.push_back(ev[e]);
+    }
+    const i32 kept = static_cast<i32>(ku.size());
+    tally_.check(embedder_.run(n, kept, ku.data(), kv.data(), nullptr), "what is kept is not planar", g);
+    for (std::size_t k = 0; k < left_out.size() && k < 20; ++k) {
+      std::vector<i32> more_u = ku, more_v = kv;
+      more_u.push_back(eu[left_out[k]]);
+      more_v.push_back(ev[left_out[k]]);
+      tally_.check(!embedder_.run(n, kept + 1, more_u.data(), more_v.data(), nullptr), "an edge can be put back", g);
+    }
+  }
+
   i64 planar() const { return planar_; }
   i64 nonplanar() const { return nonplanar_; }
 

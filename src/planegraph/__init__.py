@@ -29,11 +29,14 @@ from .graphs.batch import GraphBatch
 from .graphs.formats.convert import as_graph
 from .graphs.graph import Graph
 from .graphs.multigraph import MultiGraph
+from .kuratowski import KuratowskiWitness
 from .planarity.embedding import Embedding
 from .planarity.find import embedding
 from .planarity.layout import planar_layout
 from .planarity.orders import canonical_order, st_numbering, triangulate
 from .planarity.planar_code import read_planar_code
+from .planarity.planarize import Planarization, planarize
+from .planarity.subgraph import PlanarSubgraph, planar_subgraph
 
 try:
     __version__ = version("planegraph")
@@ -54,10 +57,13 @@ __all__ = [
     "GraphBatch",
     "InvalidEmbeddingError",
     "InvalidGraphError",
+    "KuratowskiWitness",
     "MissingDependencyError",
     "MultiGraph",
     "NotPlanarError",
     "PackedDecomposition",
+    "PlanarSubgraph",
+    "Planarization",
     "PlanegraphError",
     "PlanegraphWarning",
     "SkeletonEdge",
@@ -79,6 +85,8 @@ __all__ = [
     "kuratowski_witness",
     "planar_layout",
     "planar_mask",
+    "planar_subgraph",
+    "planarize",
     "read_planar_code",
     "st_numbering",
     "triangulate",

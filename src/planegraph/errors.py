@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from .kuratowski import KuratowskiWitness
+
 
 class PlanegraphError(Exception):
     """The family of all errors that planegraph raises on purpose."""
@@ -27,20 +29,20 @@ class InvalidGraphError(PlanegraphError, ValueError):
 class NotPlanarError(PlanegraphError, ValueError):
     """The graph is not planar.
 
-    ``witness`` holds the edges, as rows (u, v), of a subgraph that is a subdivision of K5 or K3,3; ``graph_index`` is the
-    position in the batch.
+    ``witness`` holds the edges, as rows (u, v), of a subgraph that is a subdivision of K5 or K3,3, with its structure
+    (:class:`planegraph.KuratowskiWitness`); ``graph_index`` is the position in the batch.
 
     >>> import planegraph as pg
     >>> try:
     ...     pg.decompose(pg.families.complete(5))
     ... except pg.NotPlanarError as error:
-    ...     print(len(error.witness), "edges")
-    10 edges
+    ...     print(error.witness.kind, len(error.witness), "edges")
+    K5 10 edges
     """
 
     def __init__(self, message: str, witness: np.ndarray | None = None, graph_index: int | None = None) -> None:
         super().__init__(message)
-        self.witness = np.empty((0, 2), np.int64) if witness is None else witness
+        self.witness = KuratowskiWitness.of(np.empty((0, 2), np.int64) if witness is None else witness)
         self.graph_index = graph_index
 
 

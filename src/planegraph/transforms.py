@@ -8,7 +8,7 @@ from typing import Any
 
 from .data.features import as_features, labelled
 from .data.fingerprint import fingerprint
-from .data.packed import OnNonplanar
+from .data.packed import OnNonplanar, check_on_nonplanar
 from .data.pyg import PlanarData, as_planar_data
 from .data.tables import PackedTables
 from .decomposition.api import planar_mask
@@ -34,18 +34,21 @@ class Planar(BaseTransform):
         node_attrs: attributes with a row per node that are labels; ``x`` need not exist.
         edge_attrs: attributes with a row per column of ``edge_index`` that are labels; ``edge_attr`` need not exist.
         on_nonplanar: what to do with a graph that is not planar. "raise" :class:`planegraph.NotPlanarError`. "set": encode those of
-            its rigid components that are not planar as plain sets of darts. "skip": give it back without a decomposition, marked
+            its rigid components that are not planar as plain sets of darts. "subgraph": decompose a maximal planar subgraph
+            (:func:`planegraph.planar_subgraph`); the few other edges pass messages between neighbours like all edges, and are in
+            no block and no SPQR tree. Which edges these are depends on the order of nodes and edges, so the outputs for such
+            graphs can, too; those for planar graphs do not. "skip": give it back without a decomposition, marked
             ``skipped``; a transform cannot drop it. Drop it afterwards, ``dataset[~dataset.skipped]``, or before:
             PyG calls ``pre_filter`` ahead of ``pre_transform``, so pass ``pre_filter=is_planar``.
 
     Attributes:
-        counts: how many graphs were "planar", encoded as "set", and "skipped", in this process.
+        counts: how many graphs were "planar", encoded as "set" or as "subgraph", and "skipped", in this process.
 
     >>> import torch
     >>> transform = Planar(on_nonplanar="set")
     >>> data = transform(Data(x=torch.ones(3, 1), edge_index=torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])))
     >>> data.cut_node.tolist(), transform.counts
-    ([1], {'planar': 1, 'set': 0, 'skipped': 0})
+    ([1], {'planar': 1, 'set': 0, 'subgraph': 0, 'skipped': 0})
     """
 
     def __init__(
@@ -54,11 +57,10 @@ class Planar(BaseTransform):
         edge_attrs: Sequence[str] = ("edge_attr",),
         on_nonplanar: OnNonplanar = "raise",
     ) -> None:
-        if on_nonplanar not in ("raise", "set", "skip"):
-            raise ValueError(f"on_nonplanar must be 'raise', 'set' or 'skip'; found {on_nonplanar!r}")
+        check_on_nonplanar(on_nonplanar)
         self.node_attrs, self.edge_attrs = as_names(node_attrs), as_names(edge_attrs)
         self.on_nonplanar = on_nonplanar
-        self.counts = {"planar": 0, "set": 0, "skipped": 0}
+        self.counts = {"planar": 0, "set": 0, "subgraph": 0, "skipped": 0}
 
     def forward(self, data: Data) -> PlanarData:
         """Decomposes one graph."""
@@ -71,7 +73,7 @@ class Planar(BaseTransform):
             raise InvalidGraphError(_renamed(error, call), call) from None
         except NotPlanarError as error:
             raise NotPlanarError(_renamed(error, call), error.witness, call) from None
-        kind = "skipped" if tables is None else "set" if tables.spqr_set.any() else "planar"
+        kind = _kind(tables)
         self.counts[kind] += 1
         labels = fingerprint(tuple(graph.nodes), tuple(graph.edges))
         return as_planar_data(data, tables, graph.directions, kind == "planar", labels)
@@ -80,7 +82,7 @@ class Planar(BaseTransform):
         batch = labelled(graph.batch, graph.nodes, graph.edges)
         if self.on_nonplanar == "skip" and not planar_mask(batch)[0]:
             return None
-        return PackedTables.of(batch, 1, "set" if self.on_nonplanar == "set" else "raise")
+        return PackedTables.of(batch, 1, "raise" if self.on_nonplanar == "skip" else self.on_nonplanar)
 
     def __repr__(self) -> str:  # PyG compares it to see whether processed files fit, so it says the settings and nothing else
         return f"Planar(node_attrs={self.node_attrs}, edge_attrs={self.edge_attrs}, on_nonplanar={self.on_nonplanar!r})"
@@ -95,6 +97,14 @@ def is_planar(data: Data) -> bool:
     """
     _expect_data(data, "is_planar")
     return bool(planar_mask(read_pyg([data]).batch)[0])
+
+
+def _kind(tables: PackedTables | None) -> str:
+    if tables is None:
+        return "skipped"
+    if tables.spqr_set.any():
+        return "set"
+    return "subgraph" if tables.left_out().any() else "planar"
 
 
 def _expect_data(data: Any, what: str) -> None:

@@ -16,6 +16,7 @@ from packed_samples import as_pyg, samples, shapes, with_labels
 
 import planegraph as pg
 from planegraph.data import PackedDataset
+from planegraph.data.checks import check_tables
 from planegraph.data.fingerprint import parse_fingerprint
 from planegraph.data.tables import NAMES, TABLES, PackedTables
 from planegraph.decomposition.tables import COLUMNS
@@ -438,3 +439,14 @@ def test_zinc(data_root) -> None:
     assert len(ds) == k
     assert ds.edge_attr is not None
     assert np.array_equal(ds.y, d["y"][:k])
+
+
+def test_only_graphs_that_are_not_planar_have_edges_in_no_walk() -> None:
+    tables = PackedTables.of(pg.GraphBatch.from_graphs([pg.families.path(3)]))
+    more = {"edge_ptr": np.array([0, 3]), "edges": np.concatenate([tables.edges, np.array([[0, 2]], np.int32)])}
+    with pytest.raises(pg.FormatError, match=r"edges\[2\] = \[0, 2\] is in no walk"):
+        check_tables(PackedTables({**tables, **more}))
+    k5 = PackedTables.of(pg.GraphBatch.from_graphs([pg.families.path(3), pg.families.complete(5)]), on_nonplanar="subgraph")
+    check_tables(k5)
+    assert k5.left_out().sum() == 1
+    check_tables(k5.select(np.array([1, 0, 1])))

@@ -402,10 +402,29 @@ def test_skip(tmp_path) -> None:
     assert len(filtered) == 2
 
 
+def test_planar_subgraphs(tmp_path) -> None:
+    """Edges that are left out are columns of edge_index in no walk; through PyG's files and batches they stay so."""
+    transform = Planar(on_nonplanar="subgraph")
+    dataset = Mixed(tmp_path, pre_transform=transform)
+    assert transform.counts == {"planar": 2, "set": 0, "subgraph": 2, "skipped": 0}
+    assert dataset.planar.tolist() == [True, False, True, False]
+    packed = PackedDataset.from_pyg(Mixed.given(), on_nonplanar="subgraph")
+    packed.check()
+    assert packed.counts == {"graphs": 4, "nonplanar": 2, "skipped": 0}
+    assert not packed.tables.spqr_set.any()
+    assert_same_batch(planar_batch(Batch.from_data_list(list(dataset))), packed[:])
+    for g, data in enumerate(dataset):
+        graph = pg.Graph(data.num_nodes, packed.tables.edges[slice(*packed.tables.edge_ptr[g : g + 2])])
+        left_out = packed.tables.left_out()[slice(*packed.tables.edge_ptr[g : g + 2])]
+        assert np.flatnonzero(left_out).tolist() == pg.planar_subgraph(graph).left_out.tolist()
+        walked = set(data.walk_edge[1].tolist())
+        assert len({frozenset(data.edge_index[:, k].tolist()) for k in walked}) == graph.num_edges - left_out.sum()
+
+
 def test_set_and_raise(tmp_path) -> None:
     transform = Planar(on_nonplanar="set")
     dataset = Mixed(tmp_path, pre_transform=transform)
-    assert transform.counts == {"planar": 2, "set": 2, "skipped": 0}
+    assert transform.counts == {"planar": 2, "set": 2, "subgraph": 0, "skipped": 0}
     assert dataset.planar.tolist() == [True, False, True, False]
     packed = PackedDataset.from_pyg(Mixed.given(), on_nonplanar="set")
     assert_same_batch(planar_batch(Batch.from_data_list(list(dataset))), packed[:])
@@ -455,7 +474,7 @@ def test_a_batch_is_no_graph() -> None:
     for given in (samples(), planar_samples()):
         with pytest.raises(pg.InvalidGraphError, match=r"found \w*DataBatch, a batch\. Apply Planar to each Data before batching"):
             transform(Batch.from_data_list(given))
-    assert transform.counts == {"planar": 0, "set": 0, "skipped": 0}
+    assert transform.counts == {"planar": 0, "set": 0, "subgraph": 0, "skipped": 0}
     with pytest.raises(pg.InvalidGraphError, match="Apply is_planar to each Data"):
         is_planar(Batch.from_data_list(samples()))
 

@@ -97,7 +97,10 @@ class Reference:
             for e, (u, v) in enumerate(example.edges.tolist()):
                 there, back = self.encode("edge_encoder", self.config.edge_features, darts[e], 2)
                 dart[u, v], dart[v, u] = there, back
-        return Sample(example, pg.decompose(example.build(), on_nonplanar), h, dart)
+        graph = example.build()
+        if on_nonplanar == "subgraph":  # its other edges are among the neighbours of the example, and nowhere else
+            return Sample(example, pg.decompose(pg.planar_subgraph(graph).graph), h, dart)
+        return Sample(example, pg.decompose(graph, on_nonplanar), h, dart)
 
     def encode(self, name: str, features: object, values: object, rows: int) -> Vectors:
         if features is None:
@@ -133,7 +136,7 @@ class Reference:
 
     @staticmethod
     def other_end(sample: Sample, edge: int, v: int) -> int:
-        a, b = sample.example.edges[edge].tolist()
+        a, b = sample.decomposition.graph.edges[edge].tolist()
         assert v in (a, b), "a walk leaves an end of its edge"
         return b if v == a else a
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import graphs
 import pytest
 import torch
 from hypothesis import given, settings
@@ -111,6 +112,17 @@ def test_corner_cases(kind):
     assert_same(model, examples)
     for example in examples:
         assert_same(model, [example])
+
+
+@pytest.mark.parametrize("kind", [PLAIN, EDGES, DARTS], ids=str)
+def test_planar_subgraphs(kind):
+    """The edges that a planar subgraph leaves out pass messages, and are in no walk."""
+    plain = [*graphs.nonplanar().values(), *corner_cases()]
+    examples = [Example.of(g, kind, i) for i, g in enumerate(plain)]
+    packed = pack(examples, on_nonplanar="subgraph")
+    packed.check()
+    assert packed.nonplanar.tolist() == list(range(len(graphs.nonplanar())))
+    assert_same(make_model(small_config(kind)), examples, "subgraph")
 
 
 @pytest.mark.parametrize("options", ABLATIONS, ids=show)

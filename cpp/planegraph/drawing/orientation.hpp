@@ -14,45 +14,55 @@ struct Point {
   double x, y;
 };
 
-namespace exact {
-
-/// The sign of the sum of all products: a chain of doubles of rising magnitude that do not overlap, so the last that is not 0
-/// decides.
-inline int sign_of_determinant(Point a, Point b, Point c) {
-  double chain[12];
-  int length = 0;
-  const auto add = [&](double value) {
-    for (int k = 0; k < length; ++k) {
-      const double sum = value + chain[k], part = sum - value;
-      chain[k] = (value - (sum - part)) + (chain[k] - part);
+/// A sum of doubles and products that is never rounded: a chain of doubles of rising magnitude that do not overlap, without zeros. So the last
+/// one has the sign of the sum, and is nearly as large. At most kMost values are added; a product counts twice.
+template <int kMost>
+class ExactSum {
+ public:
+  void add(double value) {
+    int kept = 0;
+    for (int k = 0; k < length_; ++k) {
+      const double sum = value + chain_[k], part = sum - value;
+      const double error = (value - (sum - part)) + (chain_[k] - part);
       value = sum;
+      if (error != 0) chain_[kept++] = error;
     }
-    chain[length++] = value;
-  };
-  const auto add_product = [&](double u, double v) {
+    if (value != 0) chain_[kept++] = value;
+    length_ = kept;
+  }
+  void add_product(double u, double v) {
     const double product = u * v;
     add(std::fma(u, v, -product));
     add(product);
-  };
-  add_product(a.x, b.y);
-  add_product(-a.y, b.x);
-  add_product(b.x, c.y);
-  add_product(-b.y, c.x);
-  add_product(c.x, a.y);
-  add_product(-c.y, a.x);
-  for (int k = length - 1; k >= 0; --k)
-    if (chain[k] != 0) return chain[k] > 0 ? 1 : -1;
-  return 0;
-}
+  }
+  double rounded() const { return length_ == 0 ? 0 : chain_[length_ - 1]; }
+  int sign() const { return (rounded() > 0) - (rounded() < 0); }
+  const double* begin() const { return chain_; }
+  const double* end() const { return chain_ + length_; }
 
-}  // namespace exact
+ private:
+  double chain_[kMost];
+  int length_ = 0;
+};
+
+/// Twice the signed area of a triangle.
+inline ExactSum<12> exact_determinant(Point a, Point b, Point c) {
+  ExactSum<12> sum;
+  sum.add_product(a.x, b.y);
+  sum.add_product(-a.y, b.x);
+  sum.add_product(b.x, c.y);
+  sum.add_product(-b.y, c.x);
+  sum.add_product(c.x, a.y);
+  sum.add_product(-c.y, a.x);
+  return sum;
+}
 
 /// 1 if c is on the left of the line from a to b, -1 if on the right, 0 if on the line.
 inline int orientation(Point a, Point b, Point c) {
   constexpr double kBound = 3.3306690738754716e-16;  // (3 + 16 u) u with u = 2^-53
   const double left = (a.x - c.x) * (b.y - c.y), right = (a.y - c.y) * (b.x - c.x), det = left - right;
   if (std::fabs(det) > kBound * (std::fabs(left) + std::fabs(right))) return det > 0 ? 1 : -1;
-  return exact::sign_of_determinant(a, b, c);
+  return exact_determinant(a, b, c).sign();
 }
 
 }  // namespace planegraph

@@ -3,6 +3,9 @@
 // What is computed. A set of edges that is not planar, but becomes planar whichever of them is removed: by Kuratowski's theorem exactly
 // a subdivision of K5 or of K3,3.
 //
+// Where. What makes a graph non-planar is often small: regions (regions.hpp) of growing size are tested, and the first that is not planar is
+// searched. In the end the paths between branch nodes are shortened (shorten.hpp).
+//
 // How. Keep a set of super-edges, each a path of the input, whose graph is not planar. Call a super-edge critical if the rest
 // is planar without it; it stays critical when other edges go. In each round
 //   order   the edges: critical ones, then those of a breadth-first forest, then all others at random; nodes are renumbered
@@ -25,9 +28,12 @@
 #include <algorithm>
 
 #include "planegraph/planarity/embedding.hpp"
+#include "planegraph/planarity/shorten.hpp"
 
 namespace planegraph {
 namespace {
+
+constexpr i32 kFirstSize = 64;  // nodes of the first regions
 
 struct SuperEdge {
   i32 u, v;
@@ -296,6 +302,27 @@ class WitnessSearch {
   Embedder embedder_;
 };
 
+/// A witness of the first region that is not planar; the whole graph is the last.
+std::vector<i32> witness_in_a_region(Regions& regions, Embedder& embedder, i32 n, i32 m, const i32* eu, const i32* ev,
+                                     const KeepGoing& keep_going) {
+  std::vector<i32> name(static_cast<std::size_t>(n), -1);
+  Part part(name);
+  for (i64 size = kFirstSize; 2 * size <= n; size *= Regions::kGrowth) {
+    if (keep_going && !keep_going()) throw Cancelled();
+    regions.cut(static_cast<i32>(size));
+    for (i32 r = 0; r < regions.count; ++r) {
+      const i32* const edges = regions.edges.data() + regions.ptr[r];
+      part.set(edges, regions.ptr[r + 1] - regions.ptr[r], eu, ev);
+      if (embedder.run(part.n, part.m, part.u.data(), part.v.data(), nullptr)) continue;
+      std::vector<i32> witness = WitnessSearch(part.n, part.m, part.u.data(), part.v.data(), keep_going).run();
+      for (i32& e : witness) e = edges[e];
+      std::sort(witness.begin(), witness.end());
+      return witness;
+    }
+  }
+  return WitnessSearch(n, m, eu, ev, keep_going).run();
+}
+
 }  // namespace
 
 std::vector<i32> kuratowski_subgraph(i32 n, i32 m, const i32* eu, const i32* ev, const KeepGoing& keep_going) {
@@ -303,7 +330,8 @@ std::vector<i32> kuratowski_subgraph(i32 n, i32 m, const i32* eu, const i32* ev,
   if (n >= 5 && m > too_many) m = static_cast<i32>(too_many);
   Embedder embedder;
   if (embedder.run(n, m, eu, ev, nullptr)) return {};
-  return WitnessSearch(n, m, eu, ev, keep_going).run();
+  Regions regions(n, m, eu, ev);
+  return shortened(witness_in_a_region(regions, embedder, n, m, eu, ev, keep_going), regions, n, eu, ev);
 }
 
 }  // namespace planegraph

@@ -6,6 +6,7 @@
 #include "planegraph/graph/graph.hpp"
 #include "planegraph/planarity/embedding.hpp"
 #include "planegraph/planarity/kuratowski.hpp"
+#include "planegraph/planarity/planar_subgraph.hpp"
 
 namespace planegraph {
 
@@ -20,13 +21,22 @@ class PlanarityTest {
   /// Edge ids, in the input's numbering and sorted, of a subdivision of K5 or K3,3; empty if the graph is planar.
   std::vector<i32> witness(const GraphView& view, const KeepGoing& keep_going) {
     load(view);
-    std::vector<i32> edges = kuratowski_subgraph(graph_.n, graph_.m, eu_.data(), ev_.data(), keep_going);
+    return of_input(kuratowski_subgraph(graph_.n, graph_.m, eu_.data(), ev_.data(), keep_going));
+  }
+
+  /// The edges that a maximal planar subgraph leaves out, in the input's numbering and sorted.
+  std::vector<i32> beyond_planar(const GraphView& view, const KeepGoing& keep_going) {
+    load(view);
+    return of_input(edges_beyond_planar(graph_.n, graph_.m, eu_.data(), ev_.data(), keep_going));
+  }
+
+ private:
+  std::vector<i32> of_input(std::vector<i32> edges) const {
     for (i32& e : edges) e = graph_.edge_of[e];
     std::sort(edges.begin(), edges.end());
     return edges;
   }
 
- private:
   void load(GraphView view) {
     view.node_labels = view.edge_labels = {};
     graph_.load(view);

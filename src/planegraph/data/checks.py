@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from .. import _core
 from ..decomposition.tables import COLUMNS, Column
 from ..errors import FormatError
 from ..graphs.batch import locate, shift_of
@@ -132,7 +133,10 @@ def _check_trees(t: Mapping[str, np.ndarray]) -> None:
 
 
 def _check_walks(t: Mapping[str, np.ndarray]) -> None:
-    """Walks are runs of rows, one per SPQR node; a real dart leaves an end of its edge; every edge is walked along."""
+    """Walks are runs of rows, one per SPQR node; a real dart leaves an end of its edge; every edge is walked along.
+
+    A graph may have edges in no walk if it is not planar: those that its planar subgraph leaves out.
+    """
     spqr = t["walk_spqr"] + shift_of(t["walk_ptr"], t["spqr_ptr"])
     _all(t, "walk_spqr", np.diff(spqr, prepend=spqr[:1]) >= 0, "must ascend")
     walked = np.zeros(len(t["spqr_type"]), bool)
@@ -145,6 +149,11 @@ def _check_walks(t: Mapping[str, np.ndarray]) -> None:
     _all(t, "walk_node", fits, "is not an end of the edge of its walk")
     used = np.zeros(len(t["edges"]), bool)
     used[edge[real]] = True
+    graph = np.repeat(np.arange(len(t["node_ptr"]) - 1), np.diff(t["edge_ptr"]))
+    for g in np.unique(graph[~used]):
+        first, last = t["edge_ptr"][g : g + 2]
+        planar = _core.is_planar(int(t["node_ptr"][g + 1] - t["node_ptr"][g]), t["edges"][first:last].astype(np.int64))
+        used[first:last] |= not planar
     _all(t, "edges", used, "is in no walk")
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from .batch import PlanarBatch
     from .format import PackedFile
 
-OnNonplanar = Literal["raise", "set", "skip"]
+OnNonplanar = Literal["raise", "set", "subgraph", "skip"]
 _EXACT = 2**24  # float32 counts up to here
 
 
@@ -91,7 +91,9 @@ class PackedDataset:
             y, attrs: a row per graph.
             threads: of the core; all by default.
             on_nonplanar: what to do with a graph that is not planar: "raise" :class:`NotPlanarError`, encode its rigid components
-                that are not planar as a "set", or "skip" the graph (see ``skipped``).
+                that are not planar as a "set", decompose a maximal planar "subgraph" and keep its other edges as messages alone (see
+                :func:`planegraph.planar_subgraph`; which edges these are depends on the order of nodes and edges), or "skip" the graph
+                (see ``skipped``).
 
         Labels that the batch carries beside given features break ties too.
 
@@ -193,8 +195,7 @@ class PackedDataset:
         on_nonplanar: OnNonplanar,
     ) -> PackedDataset:
         """Decomposes a batch whose labels are those of these names."""
-        if on_nonplanar not in ("raise", "set", "skip"):
-            raise ValueError(f"on_nonplanar must be 'raise', 'set' or 'skip'; found {on_nonplanar!r}")
+        check_on_nonplanar(on_nonplanar)
         skipped = None
         if on_nonplanar == "skip":
             planar = planar_mask(batch)
@@ -202,7 +203,7 @@ class PackedDataset:
             if len(skipped):
                 features = _select_features(features, batch, np.flatnonzero(planar))
                 batch = batch[planar]
-        tables = PackedTables.of(batch, threads, "set" if on_nonplanar == "set" else "raise")
+        tables = PackedTables.of(batch, threads, "raise" if on_nonplanar == "skip" else on_nonplanar)
         return cls(tables, features, node_labels=tuple(node_labels), edge_labels=tuple(edge_labels), skipped=skipped)
 
     # ---- using it -----------------------------------------------------------------------------------------------------
@@ -239,9 +240,10 @@ class PackedDataset:
 
     @property
     def nonplanar(self) -> np.ndarray:
-        """Ids of the graphs that are not planar, encoded with ``on_nonplanar="set"``."""
-        rows = np.flatnonzero(self.tables.spqr_set)
-        return np.unique(np.searchsorted(self.tables.spqr_ptr, rows, side="right") - 1)
+        """Ids of the graphs that are not planar, encoded with ``on_nonplanar="set"`` or ``"subgraph"``."""
+        t = self.tables
+        marks = ((t.spqr_ptr, t.spqr_set), (t.edge_ptr, t.left_out()))
+        return np.unique(np.concatenate([np.searchsorted(ptr, np.flatnonzero(marked), side="right") - 1 for ptr, marked in marks]))
 
     @property
     def counts(self) -> dict[str, int]:
@@ -408,6 +410,12 @@ class PackedDataset:
             f"{counts[what]} {words}" for what, words in (("nonplanar", "not planar"), ("skipped", "skipped")) if counts[what]
         ]
         return f"PackedDataset({', '.join(parts)}{'; ' if notes else ''}{'; '.join(notes)})"
+
+
+def check_on_nonplanar(choice: str) -> None:
+    """Raises unless it is one of the ways to deal with graphs that are not planar."""
+    if choice not in get_args(OnNonplanar):
+        raise ValueError(f"on_nonplanar must be 'raise', 'set', 'subgraph' or 'skip'; found {choice!r}")
 
 
 def _features_of(batch: GraphBatch, x: Any, edge_attr: Any, dart_attr: Any, y: Any, attrs: Mapping[str, Any] | None) -> Features:

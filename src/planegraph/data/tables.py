@@ -18,7 +18,7 @@ import numpy as np
 
 from .. import _core
 from ..decomposition.tables import COLUMNS, Tables, by_table
-from ..graphs.batch import GraphBatch, rows_of
+from ..graphs.batch import GraphBatch, rows_of, shift_of
 
 _STORED = [column for column in COLUMNS.values() if column.file]
 
@@ -44,11 +44,22 @@ class PackedTables(Tables, Mapping[str, np.ndarray]):
     WHAT = "the tables of a packed dataset"
 
     @classmethod
-    def of(cls, batch: GraphBatch, threads: int | None = None, on_nonplanar: Literal["raise", "set"] = "raise") -> PackedTables:
-        """Decomposes a batch by one call of the core."""
+    def of(
+        cls, batch: GraphBatch, threads: int | None = None, on_nonplanar: Literal["raise", "set", "subgraph"] = "raise"
+    ) -> PackedTables:
+        """Decomposes a batch by one call of the core.
+
+        "subgraph" decomposes a maximal planar subgraph of each graph; its other edges are in ``edges`` and in no walk.
+        """
         from ..decomposition.api import run_batch
 
-        found = run_batch(batch, threads, on_nonplanar, walks=True, codes=False)
+        kept = _planar_part(batch) if on_nonplanar == "subgraph" else None
+        planar = batch if kept is None else _with_edges(batch, kept)
+        found = run_batch(planar, threads, "set" if on_nonplanar == "set" else "raise", walks=True, codes=False)
+        if kept is not None:
+            walked = np.repeat(planar.edge_ptr[:-1], np.diff(found["walk_ptr"])) + found["walk_edge"]
+            number = kept - np.repeat(batch.edge_ptr[:-1], np.diff(planar.edge_ptr))  # in their graphs
+            found["walk_edge"] = np.where(found["walk_edge"] < 0, -1, np.append(number, -1)[walked]).astype(np.int32)
         found |= {"node_ptr": batch.node_ptr, "edge_ptr": batch.edge_ptr, "edges": batch.edges.astype(np.int32)}
         return cls(add_depths(found))
 
@@ -59,6 +70,13 @@ class PackedTables(Tables, Mapping[str, np.ndarray]):
             rows, new[f"{table}_ptr"] = rows_of(self[f"{table}_ptr"], ids)
             new |= {name: self[name][rows] for name in columns}
         return PackedTables(new)
+
+    def left_out(self) -> np.ndarray:
+        """For each edge, whether it is in no walk: left out of the planar subgraph that was decomposed."""
+        has = self.walk_edge >= 0
+        outside = np.ones(len(self.edges), bool)
+        outside[(self.walk_edge + shift_of(self.walk_ptr, self.edge_ptr))[has]] = False
+        return outside
 
     @property
     def num_graphs(self) -> int:
@@ -77,6 +95,23 @@ class PackedTables(Tables, Mapping[str, np.ndarray]):
     def __repr__(self) -> str:
         sizes = self.sizes(node="nodes", edge="edges", walk="walk entries", spqr="SPQR nodes", block="blocks", cut="cut nodes")
         return f"PackedTables({self.num_graphs} graphs, {sizes})"
+
+
+def _planar_part(batch: GraphBatch) -> np.ndarray | None:
+    """The rows of the edges in maximal planar subgraphs; None if these are all."""
+    from ..decomposition.api import planar_mask
+
+    keep = np.ones(len(batch.edges), bool)
+    for g in np.flatnonzero(~planar_mask(batch)):
+        first, last = batch.edge_ptr[g : g + 2]
+        keep[first + _core.beyond_planar(int(np.diff(batch.node_ptr[g : g + 2])[0]), batch.edges[first:last])] = False
+    return None if keep.all() else np.flatnonzero(keep)
+
+
+def _with_edges(batch: GraphBatch, rows: np.ndarray) -> GraphBatch:
+    """The batch with these edges alone."""
+    labels = (None if found is None else found[rows] for found in (batch.edge_labels, batch.dart_labels))
+    return GraphBatch(batch.node_ptr, np.searchsorted(rows, batch.edge_ptr), batch.edges[rows], batch.node_labels, *labels)
 
 
 def add_depths(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

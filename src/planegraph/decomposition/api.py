@@ -18,6 +18,7 @@ from ..graphs.formats.convert import as_any_graph, as_graph
 from ..graphs.graph import Graph
 from ..graphs.labels import is_float, to_keys
 from ..graphs.multigraph import MultiGraph
+from ..kuratowski import KuratowskiWitness
 from .connectivity import R
 from .multigraph import run_multigraph
 from .objects import Decomposition
@@ -48,8 +49,11 @@ def planar_mask(batch: GraphBatch) -> np.ndarray:
     return _core.planar_mask(batch.node_ptr, batch.edge_ptr, batch.edges).view(bool)
 
 
-def kuratowski_witness(graph: Any) -> np.ndarray | None:
+def kuratowski_witness(graph: Any) -> KuratowskiWitness | None:
     """The edges, as rows (u, v), of a subgraph that is a subdivision of K5 or K3,3; None if the graph is planar.
+
+    The array knows its ``kind``, ``branch_nodes`` and ``paths``. It is small where what makes the graph non-planar is: regions of some
+    dozen nodes are looked at first, and paths between branch nodes are shortened. O((n + m) log n), unless no region shows it.
 
     >>> import planegraph as pg
     >>> len(pg.kuratowski_witness(pg.families.complete_bipartite(3, 3)))
@@ -57,7 +61,7 @@ def kuratowski_witness(graph: Any) -> np.ndarray | None:
     """
     graph = as_graph(graph)
     ids = _core.kuratowski(graph.num_nodes, graph.edges)
-    return graph.named(graph.edges[ids]) if len(ids) else None
+    return KuratowskiWitness.of(graph.named(graph.edges[ids])) if len(ids) else None
 
 
 def decompose(graph: Any, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
@@ -110,7 +114,7 @@ def with_names(graph: Graph | MultiGraph) -> Iterator[None]:
     try:
         yield
     except NotPlanarError as error:
-        error.witness = graph.named(error.witness)
+        error.witness = KuratowskiWitness.of(graph.named(error.witness))
         raise
 
 

@@ -14,8 +14,11 @@ from ..graphs.names import plain
 from .embedding import Embedding
 
 
-def as_points(graph: Graph, positions: Any) -> np.ndarray:
-    """Shape (n, 2), float64, of coordinates for which the core is exact, or an error that says what was found instead."""
+def as_points(graph: Graph, positions: Any, low: int = 400, high: int = 500) -> np.ndarray:
+    """Shape (n, 2), float64, of coordinates for which the core is exact, or an error that says what was found instead.
+
+    These are 0 or between 2^-low and 2^high in magnitude.
+    """
     if isinstance(positions, Mapping):
         names = graph.named(np.arange(graph.num_nodes)).tolist()
         missing = [name for name in names if name not in positions]
@@ -32,14 +35,14 @@ def as_points(graph: Graph, positions: Any) -> np.ndarray:
         )
     points = np.ascontiguousarray(given, np.float64)
     size = np.abs(points)
-    most = 2.0**500 if given.dtype.kind == "f" else 2.0**53  # larger integers may have been rounded
-    good = (points == given) & ((size == 0) | ((size > 2.0**-400) & (size < most)))
+    most = 2.0**high if given.dtype.kind == "f" else 2.0**53  # larger integers may have been rounded
+    good = (points == given) & ((size == 0) | ((size > 2.0**-low) & (size < most)))
     if not good.all():
         v = int(np.argmin(good.all(axis=1)))
         name = plain(graph.named(np.array([v]))[0])
         raise InvalidEmbeddingError(
             f"node {name!r} is at {tuple(given[v].tolist())}; coordinates must be finite, exact in double precision, and 0 or "
-            "between 2^-400 and 2^500 in magnitude"
+            f"between 2^-{low} and 2^{high} in magnitude"
         )
     return points
 
