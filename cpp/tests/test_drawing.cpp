@@ -24,7 +24,7 @@ void test_orientation(Tally& tally, Random& random) {
     const double scale = std::ldexp(1.0, static_cast<int>(random.between(-340, 440)));
     const auto at = [&](i64 x, i64 y) { return Point{static_cast<double>(x) * scale, static_cast<double>(y) * scale}; };
     tally.check(orientation(at(ax, ay), at(bx, by), at(cx, cy)) == expected, "orientation: wrong sign");
-    tally.check(exact::sign_of_determinant(at(ax, ay), at(bx, by), at(cx, cy)) == expected, "orientation: wrong exact sign");
+    tally.check(exact_determinant(at(ax, ay), at(bx, by), at(cx, cy)).sign() == expected, "orientation: wrong exact sign");
   }
 }
 
