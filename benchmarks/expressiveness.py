@@ -17,7 +17,8 @@ from connected_planar import COUNTS, up_to
 
 from planegraph import datasets
 from planegraph.data import PackedDataset, PackedLoader
-from planegraph.nn import GIN, BasePlanE, Categorical, GraphModel, PlanEConfig
+from planegraph.data.sizes import Features
+from planegraph.nn import GIN, BasePlanE, GraphModel, PlanEConfig
 
 GAP = 1e-8
 _BATCH = 2048
@@ -29,8 +30,7 @@ def measure(data_root: str | None, device: torch.device, say: Say, nodes: int = 
     rows = []
     for name, title in (("exp", "EXP"), ("cexp", "CEXP, planar pairs"), ("brec", "BREC, planar pairs")):
         task = datasets.get(name, data_root).task()
-        colours: Any = task.node_features[1] if task.node_features else None
-        rows.append({"set": title} | _pairs(task.dataset, colours, device))
+        rows.append({"set": title} | _pairs(task.dataset, task.node_features, device))
         say(_line(rows[-1]))
     batch = up_to(nodes)
     if len(batch) != sum(COUNTS[:nodes]):
@@ -40,10 +40,9 @@ def measure(data_root: str | None, device: torch.device, say: Say, nodes: int = 
     return rows, "width 32, ceil(log2 n) + 1 layers for graphs of up to n nodes, no norm, not residual"
 
 
-def untrained(cls: type[GraphModel], nodes: int, colours: tuple[int, ...] | None, device: torch.device) -> GraphModel:
+def untrained(cls: type[GraphModel], nodes: int, features: Features, device: torch.device) -> GraphModel:
     """A model for graphs of up to so many nodes, with its initial weights."""
     torch.manual_seed(0)
-    features = Categorical(colours) if colours else None
     layers = math.ceil(math.log2(nodes)) + 1
     config = PlanEConfig(node_features=features, hidden=32, layers=layers, norm="none", residual=False)
     return cls(config).double().eval().to(device)
@@ -56,11 +55,11 @@ def embeddings(model: GraphModel, dataset: PackedDataset, device: torch.device) 
     return torch.cat(rows).numpy()
 
 
-def _pairs(dataset: PackedDataset, colours: tuple[int, ...] | None, device: torch.device) -> dict[str, Any]:
+def _pairs(dataset: PackedDataset, features: Features, device: torch.device) -> dict[str, Any]:
     """Graphs 2i and 2i + 1 are a pair."""
     row: dict[str, Any] = {"graphs": len(dataset), "pairs": len(dataset) // 2}
     for cls in (BasePlanE, GIN):
-        found = embeddings(untrained(cls, _largest(dataset), colours, device), dataset, device)
+        found = embeddings(untrained(cls, _largest(dataset), features, device), dataset, device)
         a, b = found[::2], found[1::2]
         gaps = np.linalg.norm(a - b, axis=1) / np.maximum(np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1))
         row |= _found(cls, int((gaps > GAP).sum()), float(gaps.min()))

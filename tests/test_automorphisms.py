@@ -330,7 +330,7 @@ def test_names():
     a = pg.automorphisms(G)
     assert a.orbit("a").tolist() == ["a", "b", "c"]
     assert [(x.tolist(), y.tolist()) for x, y in a.generators] == [(["a", "b"], ["b", "a"]), (["b", "c"], ["c", "b"])]
-    with pytest.raises(pg.InvalidGraphError, match="'d' is no node"):
+    with pytest.raises(pg.InvalidGraphError, match="'d' is not a node"):
         a.orbit("d")
 
 

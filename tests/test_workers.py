@@ -44,16 +44,20 @@ def die(k: int) -> int:
 
 
 def children(pid: int | None = None) -> set[int]:
-    """The processes whose parent this is and that have not ended, but for Python's tracker of resources."""
+    """The processes whose parent this is and that have not ended, but for those of Python: for resources, and for forks of other tests."""
     found = set()
     for entry in Path("/proc").iterdir():
         if entry.name.isdecimal():
             try:
                 state, parent = entry.joinpath("stat").read_text().rpartition(")")[2].split()[:2]
-                tracker = b"resource_tracker" in entry.joinpath("cmdline").read_bytes()
+                command = entry.joinpath("cmdline").read_bytes()
             except OSError:
                 continue
-            if int(parent) == (pid or os.getpid()) and not tracker and state != "Z":
+            if (
+                int(parent) == (pid or os.getpid())
+                and not any(name in command for name in (b"resource_tracker", b"forkserver"))
+                and state != "Z"
+            ):
                 found.add(int(entry.name))
     return found
 

@@ -459,10 +459,10 @@ def test_a_changed_header_breaks_the_seal(saved: Path) -> None:
 
 def test_offsets_are_checked_even_if_checksums_fit(saved: Path, tmp_path: Path) -> None:
     ds = dataset()
-    ds.tables.walk_ptr[-1] += 1
+    ds.tables.node_block_ptr[-1] += 1
     ds.save(tmp_path / "odd")
     for verify in (True, False):
-        with pytest.raises(pg.FormatError, match=r"walk_node must have shape"):
+        with pytest.raises(pg.FormatError, match=r"node_block_node must have shape"):
             PackedDataset.open(tmp_path / "odd", verify)
 
 

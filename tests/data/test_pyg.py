@@ -387,7 +387,7 @@ def test_to_device() -> None:
 def test_skip(tmp_path) -> None:
     transform = Planar(on_nonplanar="skip")
     dataset = Mixed(tmp_path / "skip", pre_transform=transform)
-    assert transform.counts == {"planar": 2, "set": 0, "skipped": 2}
+    assert transform.counts == {"planar": 2, "set": 0, "subgraph": 0, "skipped": 2}
     assert dataset.skipped.tolist() == [False, True, False, True]
     assert dataset.planar.tolist() == [True, False, True, False]
     assert_same_batch(

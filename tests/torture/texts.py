@@ -21,10 +21,15 @@ from planegraph.graphs.formats import files
 _SECONDS = 20.0
 _LINE = 1 << 20  # the limit of a line, lowered: the real one takes a quarter of a gigabyte
 _GOOD = {
-    "graph6": (b"C~", b"Bw", b"D~{", b">>graph6<<C~", b"?", b"~?@?" + b"?" * 700),
+    "graph6": (b"C~", b"Bw", b"D~{", b">>graph6<<C~", b"?", b"~?@?" + b"?" * 700, b":Bd", b">>sparse6<<:Bd", b":~?@?"),
     "smiles": (b"CCO ethanol", b"c1ccccc1", b"C[C@H](N)C(=O)O", b"[Na+].[Cl-]", b"C1CC1"),
     "edges": (b"0-1 1-2 2-0", b"a-b, b-c, d", b"1-2"),
     "edgelist": (b"0 1\n1 2\n2 0\n\n", b"# a comment\na b 3.5\nb c\n"),
+    "planar_code": (
+        b">>planar_code<<",
+        b"\x03\x02\x03\x00\x03\x01\x00\x01\x02\x00",
+        b"\x00\x00\x02\x00\x02\x00\x00\x00\x01\x00\x00",
+    ),
 }
 _EVIL = (
     b"\x1b[31m", b"\x1b]0;title\x07", b"\x00", b"\x07", b"\x08" * 20, b"\r", b"\x9b31m", b"\xc2\x9b31m", b"\xff\xfe", b"\xed\xa0\x80",

@@ -370,7 +370,8 @@ void Walks::keep_cycle_ties(const Context& x, i32 c, i32 ahead, i32 back, i32 pe
   const SpqrNode& node = x.spqr.nodes[c];
   const i32 k = node.size(), first = static_cast<i32>(tied_states_.size());
   const auto keep = [&](i32 from, auto&& dart_at) {
-    for (i32 turn = 0; from >= 0 && turn < k; turn += period) tied_states_.push_back(2 * dart_at((from + turn) % k));
+    for (i32 turn = 0; from >= 0 && turn < k; turn += period)
+      tied_states_.push_back(2 * (dart_at((from + turn) % k) - 2 * node.first));
   };
   keep(ahead, [&](i32 i) { return x.spqr.cycle_dart(node.first + i, true); });
   keep(back, [&](i32 i) { return x.spqr.cycle_dart(node.last - 1 - i, false); });
@@ -413,7 +414,6 @@ void Walks::code_root_rigid(const Context& x, i32 c, bool keep_code) {
 void Walks::keep_rigid_ties(const Context& x, i32 c, const Rigid& skeleton) {
   const i32 b = x.spqr.nodes[c].block, first = static_cast<i32>(tied_states_.size());
   refiner_.append_tied(tied_states_);
-  for (auto state = tied_states_.begin() + first; state < tied_states_.end(); ++state) *state += 2 * skeleton.first;
   tied_ptr_[b] = {first, static_cast<i32>(tied_states_.size())};
   if (!refiner_.is_stable()) return;
   grow(dart_orbit, 2 * static_cast<std::size_t>(x.spqr.num_entries()));

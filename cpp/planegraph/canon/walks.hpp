@@ -38,7 +38,8 @@ class Walks {
 
   /// Set it before a run to keep, for each tied root that is a cycle or rigid, all starts that give its code (symmetry/).
   bool keep_ties = false;
-  /// Of a block whose root has them: these starts as states 2 dart + mirror, the chosen one first; otherwise none.
+  /// Of a block whose root has them: these starts as states 2 dart + mirror, where darts count from the root's first; the chosen one
+  /// first. Otherwise none.
   std::span<const i32> tied_states(i32 b) const {
     return {tied_states_.data() + tied_ptr_[b].first, tied_states_.data() + tied_ptr_[b].second};
   }

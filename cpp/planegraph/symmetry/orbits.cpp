@@ -286,7 +286,7 @@ void Orbits::bond(const Parts& x, i32 c, i32 dart, bool flips, i32 group) {
   }
 }
 
-/// Each dart of a skeleton in a set of its own.
+/// Makes each dart of a skeleton a set.
 void Orbits::separate(const Parts& x, i32 c) {
   const SpqrNode& node = x.spqr.nodes[c];
   for (i32 d = 2 * node.first; d < 2 * node.last; ++d) set_[d] = d;

@@ -2,7 +2,7 @@
 //
 // Top-down through the block-cut trees and the SPQR trees. Components, child blocks of cut nodes of one orbit, and SPQR nodes at virtual edges of
 // one orbit are images of each other as soon as their codes are equal. So the skeletons of a graph fall into orbits too, and the first of
-// an orbit stands for all: its edges get orbits of their own, joined where symmetries of the skeleton tie its walks, and later ones
+// an orbit stands for all: each of its edges gets a new orbit, these are joined where symmetries of the skeleton tie its walks, and later ones
 // copy the orbits along their walks. A skeleton has these symmetries:
 //
 //   - a root: the starts that give its code (of a rigid one, the class of the start; of a cycle, rotations and reflections),

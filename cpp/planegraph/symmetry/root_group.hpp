@@ -15,7 +15,8 @@ class RootGroup {
   template <class Visit>
   void run(const Parts& x, i32 b, WalkLister& lister, Visit&& visit) {
     const std::span<const i32> tied = x.walks.tied_states(b);
-    const i32 c = x.walks.block_root[b], count = static_cast<i32>(tied.size());
+    const i32 c = x.walks.block_root[b], count = static_cast<i32>(tied.size()), first_dart = 2 * x.spqr.nodes[c].first;
+    const auto start_of = [&](i32 state) { return Start{first_dart + (state >> 1), (state & 1) != 0, true}; };
     lister.run(x, c, start_of(tied[0]), darts_);
     reached_.resize(count);
     for (i32 k = 0; k < count; ++k) reached_[k] = k;
@@ -24,32 +25,29 @@ class RootGroup {
       const Start start = start_of(tied[k]);
       lister.run(x, c, start, images_);
       visit(start, darts_, images_);
-      if (count > 2) unite(x, c, tied, (tied[0] ^ tied[k]) & 1);
+      if (count > 2) unite(x, first_dart, tied, (tied[0] ^ tied[k]) & 1);
     }
   }
 
  private:
-  static Start start_of(i32 state) { return {state >> 1, (state & 1) != 0, true}; }
-
   /// Joins each tied state with its image.
-  void unite(const Parts& x, i32 c, std::span<const i32> tied, i32 flip) {
-    const SpqrNode& node = x.spqr.nodes[c];
+  void unite(const Parts& x, i32 first_dart, std::span<const i32> tied, i32 flip) {
     const i32 count = static_cast<i32>(tied.size());
     grow(place_, x.spqr.num_entries());
-    grow(index_, 4 * static_cast<std::size_t>(node.size()));
+    grow(index_, 4 * darts_.size());
     for (std::size_t i = 0; i < darts_.size(); ++i) place_[darts_[i] >> 1] = static_cast<i32>(i);
-    for (i32 k = 0; k < count; ++k) index_[tied[k] - 4 * node.first] = k;
+    for (i32 k = 0; k < count; ++k) index_[tied[k]] = k;
     for (i32 k = 0; k < count; ++k) {
-      const i32 dart = tied[k] >> 1, at = place_[dart >> 1];
-      const i32 image = images_[at] ^ ((darts_[at] ^ dart) & 1);
-      const i32 a = find(reached_, k), b = find(reached_, index_[2 * image + ((tied[k] & 1) ^ flip) - 4 * node.first]);
+      const i32 dart = first_dart + (tied[k] >> 1), at = place_[dart >> 1];
+      const i32 image = (images_[at] ^ ((darts_[at] ^ dart) & 1)) - first_dart;
+      const i32 a = find(reached_, k), b = find(reached_, index_[2 * image + ((tied[k] & 1) ^ flip)]);
       reached_[std::max(a, b)] = std::min(a, b);
     }
   }
 
   std::vector<i32> darts_, images_;
   std::vector<i32> reached_;        // tied states as disjoint sets
-  std::vector<i32> place_, index_;  // entry -> position in darts_; state of this root -> tied state
+  std::vector<i32> place_, index_;  // entry -> position in darts_; state -> tied state
 };
 
 }  // namespace planegraph
