@@ -15,67 +15,13 @@ import pytest
 from exhaustive import ALL_COUNTS, connected_planar_graphs, planar_graphs
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import is_isomorphism, nauty_automorphisms
+from oracles import is_isomorphism
 from plain import Plain, disjoint_union, identify, replace_edge
 from strategies import any_planar, glued_graphs, labels_on, seeds, unions
 from strategies import planar_graphs as random_planar_graphs
+from toolkit_checks import check, check_generators, check_orbits, orbits_of
 
 import planegraph as pg
-
-
-def numbered(keys) -> list[int]:
-    """Numbers by first appearance."""
-    seen: dict = {}
-    return [seen.setdefault(key, len(seen)) for key in keys]
-
-
-def orbits_of(n: int, permutations) -> list[int]:
-    """Orbits of 0..n-1 under the group that these permutations generate."""
-    joined = nx.Graph()
-    joined.add_nodes_from(range(n))
-    joined.add_edges_from((v, int(w)) for p in permutations for v, w in enumerate(p))
-    of = {v: k for k, component in enumerate(nx.connected_components(joined)) for v in component}
-    return numbered(of[v] for v in range(n))
-
-
-def check_orbits(g: Plain, a: pg.Automorphisms) -> None:
-    """Order and orbits are those of nauty."""
-    mantissa, exponent, nodes, edges = nauty_automorphisms(g)
-    assert a.node_orbits.tolist() == numbered(nodes), f"orbits of nodes of {g}"
-    assert a.edge_orbits.tolist() == numbered(edges), f"orbits of edges of {g}"
-    assert exponent or a.order == mantissa, f"the order of {g} is {mantissa}, not {a.order}"
-    assert math.isclose(a.log10_order, math.log10(mantissa) + exponent, abs_tol=1e-9), f"the order of {g}"
-    assert math.isclose(a.log10_order, math.log10(a.order), abs_tol=1e-9)
-
-
-def check_generators(g: Plain, a: pg.Automorphisms) -> list[np.ndarray]:
-    """They are automorphisms, none is the identity, and they have the right orbits."""
-    permutations = []
-    for k, (nodes, images) in enumerate(a.generators):
-        p = a.generators.permutation(k)
-        assert is_isomorphism(g, g, p), f"generator {k} of {g}: {p.tolist()}"
-        assert np.flatnonzero(p != np.arange(g.n)).tolist() == nodes.tolist()
-        assert p[nodes].tolist() == images.tolist()
-        assert len(nodes)
-        permutations.append(p)
-    assert orbits_of(g.n, permutations) == a.node_orbits.tolist(), f"orbits of the generators of {g}"
-    return permutations
-
-
-def group_order(n: int, permutations: list[np.ndarray]) -> int:
-    from sympy.combinatorics import Permutation, PermutationGroup
-
-    return int(PermutationGroup([Permutation(p.tolist()) for p in permutations] or [Permutation(n - 1)]).order()) if n else 1
-
-
-def check(g: Plain, group: bool = True) -> pg.Automorphisms:
-    a = pg.automorphisms(g.build())
-    check_orbits(g, a)
-    permutations = check_generators(g, a)
-    if group:
-        assert group_order(g.n, permutations) == a.order, f"the generators of {g} generate another group"
-    assert a.is_trivial == (a.order == 1) == (not permutations)
-    return a
 
 
 def shuffles(g: Plain, rng: random.Random) -> list[Plain]:

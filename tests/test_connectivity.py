@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import pickle
 import random
@@ -19,43 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Plain
 from strategies import planar_graphs, seeds
+from toolkit_checks import assert_connectivity, networkx_graph, pairs_by_brute_force
 
 import planegraph as pg
 from planegraph.decomposition.check import is_three_connected, plane_weak_parts
 from planegraph.decomposition.rows import Rows
-
-
-def networkx_graph(g: Plain) -> nx.Graph:
-    graph = nx.Graph(g.edges)
-    graph.add_nodes_from(range(g.n))
-    return graph
-
-
-def pairs_by_brute_force(graph: nx.Graph) -> set[frozenset[int]]:
-    """Pairs of nodes without which the rest of their block is not connected."""
-    found = set()
-    for block in nx.biconnected_components(graph):
-        for pair in itertools.combinations(block, 2):
-            rest = graph.subgraph(block - set(pair))
-            if rest and not nx.is_connected(rest):
-                found.add(frozenset(pair))
-    return found
-
-
-def assert_connectivity(g: Plain) -> None:
-    graph, d = networkx_graph(g), pg.decompose(g.build())
-    assert {frozenset(e) for e in d.ends(d.bridges).tolist()} == set(map(frozenset, nx.bridges(graph))), g
-    assert sorted(d.bridges) == d.bridges.tolist()
-    assert set(d.cut_nodes.node.tolist()) == set(nx.articulation_points(graph)), g
-    blocks = {frozenset(map(frozenset, block)) for block in nx.biconnected_component_edges(graph)}
-    edges = [frozenset(e) for e in g.edges]
-    assert {frozenset(edges[e] for e in np.flatnonzero(d.edge_block == b)) for b in range(len(d.blocks))} == blocks, g
-    pairs = [frozenset(pair) for pair in d.separation_pairs]
-    assert len(pairs) == len(set(pairs)) == len(d.separation_pairs), g
-    assert set(pairs) == pairs_by_brute_force(graph), g
-    assert d.is_biconnected == (g.n > 0 and nx.is_biconnected(graph)), g
-    assert d.node_connectivity == (min(nx.node_connectivity(graph), 3) if g.n else 0), g
-    assert d.is_triconnected == (g.n > 3 and nx.node_connectivity(graph) >= 3), g
 
 
 @pytest.mark.parametrize("n", range(7))

@@ -14,27 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain import Plain
 from strategies import glued_graphs, planar_graphs, seeds
+from toolkit_checks import assert_maximal
 
 import planegraph as pg
-
-
-def is_planar(n: int, edges) -> bool:
-    G = nx.Graph(edges)
-    G.add_nodes_from(range(n))
-    return nx.check_planarity(G)[0]
-
-
-def assert_maximal(g: Plain) -> list[int]:
-    """What is kept is planar, and with each of the others it is not; networkx says so."""
-    found = pg.planar_subgraph(g.build())
-    left_out, kept = found.left_out.tolist(), found.kept.tolist()
-    assert sorted(left_out + kept) == list(range(len(g.edges))), g
-    assert found.graph.edges.tolist() == [list(g.edges[e]) for e in kept], g
-    edges = [g.edges[e] for e in kept]
-    assert is_planar(g.n, edges), g
-    for e in left_out:
-        assert not is_planar(g.n, [*edges, g.edges[e]]), f"edge {e} can be put back: {g}"
-    return left_out
 
 
 def random_graph(n: int, m: int, rng: random.Random) -> Plain:

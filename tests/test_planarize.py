@@ -3,100 +3,16 @@
 from __future__ import annotations
 
 import random
-from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import seeds
+from toolkit_checks import assert_arrangement
 
 import planegraph as pg
-
-
-def cross(o, p, q):
-    return (p[0] - o[0]) * (q[1] - o[1]) - (p[1] - o[1]) * (q[0] - o[0])
-
-
-def meetings(a, b, c, d) -> set:
-    """The ends of the common part of two segments, or the point where they cross."""
-    found = {p for p in (c, d) if on_segment(p, a, b)} | {p for p in (a, b) if on_segment(p, c, d)}
-    if not found and cross(a, b, c) * cross(a, b, d) < 0 and cross(c, d, a) * cross(c, d, b) < 0:
-        t = cross(c, d, a) / (cross(c, d, a) - cross(c, d, b))
-        found = {(a[0] + t * (b[0] - a[0]), a[1] + t * (b[1] - a[1]))}
-    return found
-
-
-def on_segment(p, a, b) -> bool:
-    return cross(a, b, p) == 0 and min(a, b) <= p <= max(a, b)
-
-
-def by_angle(at, points):
-    """Counter-clockwise from downwards, exactly."""
-    right = [p for p in points if p > at]
-    left = [p for p in points if p < at]
-
-    def slope(p):  # a monotone function of the angle in each half
-        dx, dy = p[0] - at[0], p[1] - at[1]
-        return (1, Fraction(0)) if dx == 0 else (0, dy / dx)
-
-    return sorted(right, key=slope) + sorted(left, key=slope)
-
-
-def assert_arrangement(xy, edges) -> pg.Planarization:
-    """The result is the arrangement that fractions give."""
-    shown = f"points {np.asarray(xy).tolist()}, edges {list(edges)}"
-    found = pg.planarize(pg.Graph(len(xy), edges), np.array(xy, float).reshape(-1, 2))
-    exact = [(Fraction(float(x)), Fraction(float(y))) for x, y in xy]
-    on_edge = [{exact[u], exact[v]} | {p for p in exact if on_segment(p, exact[u], exact[v])} for u, v in edges]
-    for e, f in combinations(range(len(edges)), 2):
-        common = meetings(*(exact[v] for v in (*edges[e], *edges[f])))
-        on_edge[e] |= common
-        on_edge[f] |= common
-    point = dict(enumerate(exact))
-    pieces = {}
-    for e, (u, v) in enumerate(edges):
-        way = sorted(on_edge[e], reverse=exact[u] > exact[v])
-        parts = found.parts[found.part_ptr[e] : found.part_ptr[e + 1]]
-        assert len(parts) == len(way) - 1, shown
-        at = u
-        for k, (p, q) in zip(parts, pairwise(way), strict=True):
-            ends = found.graph.edges[k].tolist()
-            assert at in ends, shown
-            assert point.setdefault(at, p) == p, shown
-            pieces.setdefault(frozenset((p, q)), (e, k))
-            if found.source[k] == e:
-                assert ends[0] == at, shown
-                t = [float((r[0] - p0[0]) / (p1[0] - p0[0]) if p1[0] != p0[0] else (r[1] - p0[1]) / (p1[1] - p0[1]))
-                     for p0, p1 in [(exact[u], exact[v])] for r in (p, q)]  # fmt: skip
-                assert found.along[k].tolist() == pytest.approx(t, abs=1e-9), shown
-            at = sum(ends) - at
-        assert at == v, shown
-    assert len(pieces) == found.graph.num_edges, shown
-    assert sorted(found.source) == sorted(e for e, _ in pieces.values()), shown  # overlaps belong to the first
-    assert len(set(point.values())) == len(point) == found.graph.num_nodes, shown
-    size = max((abs(c) for p in exact for c in p), default=Fraction(0))
-    for v, p in point.items():
-        assert all(
-            abs(Fraction(c) - x) <= size * Fraction(1, 2**48) for c, x in zip(found.positions[v].tolist(), p, strict=True)
-        ), shown
-    number = {p: v for v, p in point.items()}
-    around = {v: [] for v in point}
-    for p, q in (tuple(pair) for pair in pieces):
-        around[number[p]].append(q)
-        around[number[q]].append(p)
-    e = found.embedding
-    e.check()
-    for v, others in around.items():
-        expected = [number[q] for q in by_angle(point[v], others)]
-        given_ = e.rotation(v).tolist()
-        k = given_.index(expected[0]) if expected else 0
-        assert given_[k:] + given_[:k] == expected, shown
-    for face in e.outer_faces:
-        walk = [point[v] for v in e.face(face).tolist()]
-        assert sum(p[0] * q[1] - q[0] * p[1] for p, q in zip(walk, walk[1:] + walk[:1], strict=True)) <= 0, shown
-    return found
 
 
 def random_edges(n: int, m: int, rng: random.Random) -> list[tuple[int, int]]:

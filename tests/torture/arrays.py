@@ -301,6 +301,11 @@ _OF_GRAPHS: tuple[Callable[[pg.Graph, Fuzzer], object], ...] = (
     lambda g, fuzzer: pg.triangulate(g),
     lambda g, fuzzer: pg.canonical_order(g),
     lambda g, fuzzer: pg.canonical_order(pg.triangulate(g)),
+    lambda g, fuzzer: list(pg.automorphisms(g).generators),
+    lambda g, fuzzer: pg.planar_subgraph(g).left_out,
+    lambda g, fuzzer: pg.planarize(g, fuzzer.points(g.num_nodes)).embedding,
+    lambda g, fuzzer: pg.decompose(pg.MultiGraph(g.num_nodes, fuzzer.edges(fuzzer.rng.randrange(9)) % max(g.num_nodes, 1))).check(),
+    lambda g, fuzzer: pg.Graph.from_sparse6(g.to_sparse6() + fuzzer.rng.choice(("", "~", "?", "@"))),
     lambda g, fuzzer: pg.st_numbering(g, fuzzer.number(max(g.num_nodes, 1)), fuzzer.number(max(g.num_nodes, 1))),
 )
 """Functions of the toolkit, of a graph of up to 1,000 nodes, with arguments that the fuzzer draws."""

@@ -12,6 +12,7 @@ import traceback
 import maps
 import networkx as nx
 import plane_checks
+import toolkit_checks
 from oracles import is_isomorphism, is_kuratowski_subdivision, nauty_certificate, networkx_isomorphic, networkx_planar
 from plain import Plain, disjoint_union, graph6
 from skeletons import glue_random_tree
@@ -23,13 +24,17 @@ _VF2 = 12  # nodes up to which networkx decides isomorphism, too
 
 
 def trial(seed: int) -> str | None:
-    """Planarity of a graph with edges too many; then, of a planar one, a copy that is equal and one that is nearly so, or the plane."""
+    """Planarity of a graph with edges too many; then, of a planar one, a copy that is equal and one that is nearly so, or the plane, or
+    what the rest of the toolkit says of it."""
     rng = random.Random(seed)
     g = _planar(rng)
     found = _planarity(_with_more_edges(g, rng))
     if found:
         return found
-    return _plane(g, rng) if rng.random() < 0.4 else _isomorphism(g.with_labels(rng, **rng.choice(_LABELS)), rng)
+    kind = rng.random()
+    if kind < 0.2:
+        return _toolkit(g, rng)
+    return _plane(g, rng) if kind < 0.5 else _isomorphism(g.with_labels(rng, **rng.choice(_LABELS)), rng)
 
 
 def _planar(rng: random.Random) -> Plain:
@@ -165,6 +170,26 @@ def _orders(g: pg.Graph, rng: random.Random) -> str | None:
 
 
 _PLANE = (_embedding, _outer_faces, _rotations, _positions, _drawings, _orders)
+
+
+# ---- symmetries, connectivity, graphs that are not planar -----------------------------------------------------------------------
+
+
+def _toolkit(plain: Plain, rng: random.Random) -> str | None:
+    """networkx's connectivity and sympy's groups take long for more than some 20 nodes."""
+    try:
+        toolkit_checks.check(plain.with_labels(rng, **rng.choice(_LABELS)).shuffled(rng)[0], group=plain.n <= 20)
+        if plain.n <= 20:
+            toolkit_checks.assert_connectivity(plain)
+        for _ in range(2):
+            plain = _with_more_edges(plain, rng)
+        toolkit_checks.assert_maximal(plain)
+        size = rng.randint(2, 9)
+        points = rng.sample([(x, y) for x in range(size) for y in range(size)], min(plain.n, size * size, 14))
+        toolkit_checks.assert_arrangement(points, [e for e in plain.edges if max(e) < len(points)])
+    except AssertionError:
+        return traceback.format_exc()
+    return None
 
 
 def _networkx(g: pg.Graph, nodes: range) -> nx.Graph:

@@ -68,11 +68,16 @@ def _written(folder: Path, rng: random.Random, kind: str) -> str:
 
 
 def _command(rng: random.Random, kind: str, paths: list[str]) -> list[str]:
-    name = rng.choice(("canon", "canon", "decompose", "iso"))
+    name = rng.choice(("canon", "canon", "decompose", "iso", "filter", "count"))
     options = ["-f", kind] if rng.random() < 0.9 else []
     if name == "iso":
         return ["iso", *options, *rng.choice(((), ("--mapping",))), *paths]
-    more = {"canon": ((), (), ("--strict",), ("--code",), ("--count",)), "decompose": ((), ("--json",), ("--on-nonplanar", "set"))}
+    more = {
+        "canon": ((), (), ("--strict",), ("--code",), ("--count",)),
+        "decompose": ((), ("--json",), ("--on-nonplanar", "set")),
+        "filter": ((), ("--planar",), ("--biconnected", "--strict"), ("--invert", "--triconnected")),
+        "count": ((), ("--planar", "--connected"), ("--strict",)),
+    }
     return [name, *options, *rng.choice(more[name]), *paths[: rng.randint(1, 2)], *rng.choice(((), (), ("\x1b[31m.g6",)))]
 
 
