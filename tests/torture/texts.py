@@ -94,7 +94,7 @@ def _run(command: list[str], rng: random.Random) -> str | None:
     out.flush()
     err.flush()
     said, answer = (stream.buffer.getvalue().decode("utf-8", "replace") for stream in (err, out))
-    repeats = "--mapping" in command  # names as they are, for the next program
+    repeats = "--mapping" in command or command[0] == "filter"  # names and lines as they are, for the next program
     if code not in (0, 1, 2) or "internal error" in said:
         return f"{command}: exit code {code}\n{said[-2000:]}"
     for where, text in (("stderr", said), *(() if repeats else (("stdout", answer),))):
