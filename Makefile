@@ -56,7 +56,7 @@ slow-test: setup  ## the tests that take minutes
 bench: setup  ## the speed table, also as JSON in build/benchmark.json
 	$(PY) benchmarks/core.py --json $(BUILD)/benchmark.json $(BENCH_ARGS)
 
-bench-toolkit: setup  ## the speed table of embeddings and drawings, also as JSON in build/benchmark-toolkit.json
+bench-toolkit: setup  ## the speed table of embeddings, drawings and symmetries, also as JSON in build/benchmark-toolkit.json
 	$(PY) benchmarks/toolkit.py --json $(BUILD)/benchmark-toolkit.json $(BENCH_ARGS)
 
 bench-learning: setup  ## the speed table of the learning library, also as JSON in build/benchmark-learning.json

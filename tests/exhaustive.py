@@ -22,7 +22,7 @@ if __name__ == "__main__":
 import connected_planar
 from connected_planar import COUNTS
 from oracles import nauty_certificate
-from plain import Plain
+from plain import Plain, disjoint_union
 
 
 @cache
@@ -33,6 +33,26 @@ def connected_planar_graphs(n: int) -> tuple[Plain, ...]:
     return tuple(Plain.of(n, batch.edges[row].tolist()) for row in rows)
 
 
+ALL_COUNTS = (1, 2, 4, 11, 33, 142, 822, 6966, 79853)  # OEIS A005470, planar graphs on n nodes, from n = 1
+
+
+def planar_graphs(n: int) -> Iterator[Plain]:
+    """One graph of each class, connected or not: every multiset of connected ones with n nodes in all."""
+    for sizes in _partitions(n, n):
+        of_each_size = [
+            itertools.combinations_with_replacement(connected_planar_graphs(size), sizes.count(size)) for size in sorted(set(sizes))
+        ]
+        for parts in itertools.product(*of_each_size):
+            yield disjoint_union(*itertools.chain.from_iterable(parts))
+
+
+def _partitions(n: int, largest: int) -> Iterator[tuple[int, ...]]:
+    if n == 0:
+        yield ()
+    for k in range(min(n, largest), 0, -1):
+        yield from ((k, *rest) for rest in _partitions(n - k, k))
+
+
 def coloured(n: int, colours: int = 2) -> Iterator[Plain]:
     """All colourings (not up to isomorphism) of all connected planar graphs on n nodes."""
     for g in connected_planar_graphs(n):
@@ -40,7 +60,7 @@ def coloured(n: int, colours: int = 2) -> Iterator[Plain]:
             yield replace(g, node_labels=labels)
 
 
-__all__ = ["COUNTS", "coloured", "connected_planar_graphs", "nauty_certificate"]
+__all__ = ["ALL_COUNTS", "COUNTS", "coloured", "connected_planar_graphs", "nauty_certificate", "planar_graphs"]
 
 
 def main(largest: int) -> int:

@@ -9,33 +9,50 @@ import networkx as nx
 from plain import Plain
 
 
-def nauty_certificate(g: Plain) -> tuple:
-    """Equal exactly for isomorphic labelled graphs.
+def _coloured(g: Plain, subdivide: bool) -> tuple[int, dict[int, list[int]], dict[tuple[int, int], set[int]]]:
+    """Size, neighbours and colour classes for nauty, which knows no labels of edges.
 
-    Each edge u-v becomes a path u - x - y - v, where x carries the label of the dart u -> v and y that of v -> u; nodes, and each
-    label, have their own colour class.
+    To subdivide is to make each edge u-v a path u - x - y - v, where x carries the label of the dart u -> v and y that of v -> u. Nodes,
+    and each label, have their own colour class.
     """
-    import pynauty  # here: the examples of this module's users need it only for this, and a machine with a GPU may lack it
-
     adjacency: dict[int, list[int]] = {v: [] for v in range(g.n)}
     colours: dict[tuple[int, int], set[int]] = defaultdict(set)
     for v in range(g.n):
         colours[0, g.node_labels[v] if g.node_labels else 0].add(v)
-    if g.edge_labels is None and g.dart_labels is None:
-        for u, v in g.edges:
+    for e, ((u, v), (there, back)) in enumerate(zip(g.edges, g.darts(), strict=True)):
+        if not subdivide:
             adjacency[u].append(v)
-    else:
-        for e, ((u, v), (there, back)) in enumerate(zip(g.edges, g.darts(), strict=True)):
-            x, y = g.n + 2 * e, g.n + 2 * e + 1
-            adjacency[u].append(x)
-            adjacency[x] = [y]
-            adjacency[y] = [v]
-            colours[1, there].add(x)
-            colours[1, back].add(y)
+            continue
+        x, y = g.n + 2 * e, g.n + 2 * e + 1
+        adjacency[u].append(x)
+        adjacency[x] = [y]
+        adjacency[y] = [v]
+        colours[1, there].add(x)
+        colours[1, back].add(y)
+    return len(adjacency), adjacency, colours
+
+
+def nauty_certificate(g: Plain) -> tuple:
+    """Equal exactly for isomorphic labelled graphs."""
+    import pynauty  # here: the examples of this module's users need it only for this, and a machine with a GPU may lack it
+
+    size, adjacency, colours = _coloured(g, g.edge_labels is not None or g.dart_labels is not None)
     classes = sorted(colours)
-    size = g.n + (len(adjacency) - g.n)
     graph = pynauty.Graph(size, adjacency_dict=adjacency, vertex_coloring=[colours[c] for c in classes])
     return size, tuple((c, len(colours[c])) for c in classes), pynauty.certificate(graph) if size else b""
+
+
+def nauty_automorphisms(g: Plain) -> tuple[float, int, list, list]:
+    """Of the group of automorphisms: mantissa and exponent of its order (exact if the exponent is 0), orbits of nodes, orbits of edges."""
+    import pynauty
+
+    size, adjacency, colours = _coloured(g, subdivide=True)
+    if not size:
+        return 1.0, 0, [], []
+    graph = pynauty.Graph(size, adjacency_dict=adjacency, vertex_coloring=[colours[c] for c in sorted(colours)])
+    _, mantissa, exponent, orbits, _ = pynauty.autgrp(graph)
+    of_darts = orbits[g.n :]
+    return mantissa, exponent, orbits[: g.n], [frozenset(of_darts[2 * e : 2 * e + 2]) for e in range(len(g.edges))]
 
 
 def networkx_graph(g: Plain) -> nx.DiGraph:

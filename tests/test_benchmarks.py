@@ -104,10 +104,10 @@ def test_the_page_has_the_table_of_the_results():
 
 
 def test_the_toolkit_beside_other_packages():
-    for package in ("networkx", "planarity", "rustworkx", "scipy"):
+    for package in ("networkx", "planarity", "pynauty", "rustworkx", "scipy"):
         pytest.importorskip(package)
     rows = list(toolkit.Toolkit(Path("nowhere"), "10^3", quick=True).rows())
-    assert len(rows) == 5
+    assert len(rows) == 5 + len(toolkit.SYMMETRIC)
     assert all(row.value > 0 and all(value > 0 for value in row.yardsticks.values() if value is not None) for row in rows)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 CPP = Path(__file__).parents[1] / "cpp"
-LAYERS = ("graph", "spqr", "planarity", "drawing", "canon", "tables", "collate", "kernels")
+LAYERS = ("graph", "spqr", "planarity", "drawing", "canon", "symmetry", "tables", "collate", "kernels")
 
 pytestmark = pytest.mark.skipif(not CPP.is_dir(), reason="the sources of the core are not here")
 

@@ -26,6 +26,9 @@ try:
         from planegraph.decomposition.api import planar_mask
         while True:
             planar_mask(batch)
+    if what == "symmetries":
+        while True:
+            pg.automorphism_batch(batch, threads=threads)
     if what == "drawing":
         large = pg.families.grid(1000, 500)
         while True:
@@ -42,7 +45,8 @@ except KeyboardInterrupt:
 
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 @pytest.mark.parametrize(
-    ("what", "threads"), [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1), ("drawing", 1)]
+    ("what", "threads"),
+    [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1), ("drawing", 1), ("symmetries", 2)],
 )
 def test_ctrl_c(what, threads):
     with subprocess.Popen(

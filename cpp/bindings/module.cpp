@@ -95,38 +95,63 @@ i32 width_of(size_t columns, const char* what) {
   return static_cast<i32>(columns);
 }
 
+/// A batch with labels, and how many nodes it is said to have.
+struct Labelled {
+  Labelled(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
+           bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float)
+      : batch(batch_view(node_ptr, edge_ptr, edges)), total_edges(static_cast<i64>(edges.shape(0))) {
+    total_nodes = batch.node_ptr[batch.num_graphs];
+    if (node_keys) {
+      total_nodes = static_cast<i64>(node_keys->shape(0));
+      batch.node_labels = {node_keys->data(), width_of(node_keys->shape(1), "node"), node_float};
+    }
+    if (edge_keys) {
+      if (static_cast<i64>(edge_keys->shape(0)) != total_edges || edge_keys->shape(1) < 1 || edge_keys->shape(1) > 2)
+        throw nb::value_error("edge_keys must have shape (number of edges, 1 or 2, width)");
+      batch.rows_per_edge = static_cast<i32>(edge_keys->shape(1));
+      batch.edge_labels = {edge_keys->data(), width_of(edge_keys->shape(2), "edge"), edge_float};
+    }
+  }
+
+  /// What `work(poll)` returns, without the GIL, after the offsets were checked.
+  template <class Work>
+  auto run(Work&& work) const {
+    try {
+      return without_gil([&](auto& poll) {
+        check_batch(batch, total_nodes, total_edges);
+        return work(poll);
+      });
+    } catch (const InvalidGraph& e) {
+      raise_invalid(e.what(), e.graph, batch.num_graphs);
+    } catch (const NotPlanar& e) {
+      raise_not_planar(e, batch);
+    }
+  }
+
+  BatchView batch;
+  i64 total_nodes, total_edges;
+};
+
 nb::dict run(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
              bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float, bool nonplanar_as_set, bool walks,
              bool codes, int threads) {
-  const i64 total_edges = static_cast<i64>(edges.shape(0));
-  BatchView batch = batch_view(node_ptr, edge_ptr, edges);
-  i64 total_nodes = batch.node_ptr[batch.num_graphs];
-  if (node_keys) {
-    total_nodes = static_cast<i64>(node_keys->shape(0));
-    batch.node_labels = {node_keys->data(), width_of(node_keys->shape(1), "node"), node_float};
-  }
-  if (edge_keys) {
-    if (static_cast<i64>(edge_keys->shape(0)) != total_edges || edge_keys->shape(1) < 1 || edge_keys->shape(1) > 2)
-      throw nb::value_error("edge_keys must have shape (number of edges, 1 or 2, width)");
-    batch.rows_per_edge = static_cast<i32>(edge_keys->shape(1));
-    batch.edge_labels = {edge_keys->data(), width_of(edge_keys->shape(2), "edge"), edge_float};
-  }
+  const Labelled given(node_ptr, edge_ptr, edges, node_keys, node_float, edge_keys, edge_float);
   Options options;
   options.nonplanar_as_set = nonplanar_as_set;
   options.walks = walks;
   options.codes = codes;
   options.threads = threads < 1 ? 1 : threads;
-  try {
-    Packed packed = without_gil([&](auto& poll) {
-      check_batch(batch, total_nodes, total_edges);
-      return engine.run(batch, options, poll);
-    });
-    return to_dict(std::move(packed));
-  } catch (const InvalidGraph& e) {
-    raise_invalid(e.what(), e.graph, batch.num_graphs);
-  } catch (const NotPlanar& e) {
-    raise_not_planar(e, batch);
-  }
+  return to_dict(given.run([&](auto& poll) { return engine.run(given.batch, options, poll); }));
+}
+
+nb::dict symmetries(const Offsets& node_ptr, const Offsets& edge_ptr, const Edges& edges, const std::optional<NodeKeys>& node_keys,
+                    bool node_float, const std::optional<EdgeKeys>& edge_keys, bool edge_float, bool generators, int threads) {
+  const Labelled given(node_ptr, edge_ptr, edges, node_keys, node_float, edge_keys, edge_float);
+  Symmetries found =
+      given.run([&](auto& poll) { return engine.symmetries(given.batch, generators, threads < 1 ? 1 : threads, poll); });
+  nb::dict d;
+  found.for_each([&](const char* name, auto& array) { d[name] = own(std::move(array)); });
+  return d;
 }
 
 // ---- planarity of one graph --------------------------------------------------------------------------------------------
@@ -185,6 +210,10 @@ NB_MODULE(_core, m) {
         "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),
         "edge_float"_a = false, nb::kw_only(), "nonplanar_as_set"_a = false, "walks"_a = true, "codes"_a = false, "threads"_a = 1,
         "Decompose and canonise a batch; the arrays of Packed (tables/packed.hpp) by name.");
+  m.def("symmetries", &symmetries, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
+        "node_keys"_a.noconvert().none() = nb::none(), "node_float"_a = false, "edge_keys"_a.noconvert().none() = nb::none(),
+        "edge_float"_a = false, nb::kw_only(), "generators"_a = false, "threads"_a = 1,
+        "The automorphisms of each graph of a batch; the arrays of Symmetries (symmetry/symmetries.hpp) by name.");
   m.def("is_planar", &is_planar, "num_nodes"_a, "edges"_a.noconvert(), "Whether one simple graph is planar.");
   m.def("planar_mask", &planar_mask, "node_ptr"_a.noconvert(), "edge_ptr"_a.noconvert(), "edges"_a.noconvert(),
         "1 for each planar graph of a batch of simple graphs, else 0.");

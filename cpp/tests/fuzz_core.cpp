@@ -1,15 +1,17 @@
-// Fuzzing: arbitrary arrays into check_batch and Engine::run.
+// Fuzzing: arbitrary arrays into check_batch, Engine::run and Engine::symmetries.
 //
 // An iteration makes a batch of good, mutated and nonsensical graphs, damages offsets, ids or lengths, and draws options. One in a hundred has
 // thousands of tiny graphs, which keep several threads at work. What must hold:
 // bad offsets are refused; nothing but InvalidGraph, NotPlanar and Cancelled is thrown, for a reason and with the right index; a witness is a
-// Kuratowski subdivision; tables keep their promises, codes decode to the graph, and a random relabelling changes neither.
+// Kuratowski subdivision; tables keep their promises, codes decode to the graph, generators are automorphisms with the orbits that are given,
+// and a random relabelling changes none of this.
 // Arrays are exactly as long as their contents, so that AddressSanitizer sees every step beyond. Iteration k depends on (seed, k) alone, but for
 // the memory that the engine keeps.
 #include "planegraph/planarity/embedding.hpp"
 #include "tests/brute.hpp"
 #include "tests/families.hpp"
 #include "tests/fuzz.hpp"
+#include "tests/symmetries.hpp"
 #include "tests/tables.hpp"
 
 namespace planegraph::test {
@@ -260,6 +262,7 @@ class Fuzzer {
       const Options as_set{true, true, false, 1};
       tally_.check(nameless(g, run(engine_, g, as_set)) == nameless(h, run(engine_, h, as_set)),
                    "as set: a relabelling changes the tables", g);
+      check_refusal(g);
       return;
     }
     const Options all{false, true, true, 1};
@@ -270,6 +273,18 @@ class Fuzzer {
       tally_.check(std::equal(first.code.begin(), first.code.end(), packed.code.begin() + packed.code_ptr[k],
                               packed.code.begin() + packed.code_ptr[k + 1]),
                    "the code depends on the batch", g);
+    const Symmetries found = symmetries(engine_, g);
+    tally_.accept(symmetry_problem(g, found), g);
+    tally_.check(nameless(g, found) == nameless(h, symmetries(engine_, h)), "a relabelling changes the symmetries", g);
+  }
+
+  void check_refusal(const Input& g) {
+    try {
+      symmetries(engine_, g);
+      tally_.check(false, "symmetries of a graph that is not planar", g);
+    } catch (const NotPlanar& error) {
+      tally_.accept(kuratowski_problem(g, error.witness), g);
+    }
   }
 
   Tally& tally_;

@@ -10,6 +10,7 @@ True
 
 from importlib.metadata import PackageNotFoundError, version
 
+from .canonical.automorphisms import AutomorphismBatch, Automorphisms, automorphism_batch, automorphisms
 from .canonical.form import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
 from .decomposition.api import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
 from .decomposition.objects import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
@@ -37,6 +38,8 @@ except PackageNotFoundError:  # used from a source tree that was never installed
     __version__ = "0+unknown"
 
 __all__ = [
+    "AutomorphismBatch",
+    "Automorphisms",
     "Block",
     "CanonicalForm",
     "CutNode",
@@ -55,6 +58,8 @@ __all__ = [
     "SkeletonEdge",
     "SpqrNode",
     "as_graph",
+    "automorphism_batch",
+    "automorphisms",
     "canonical_codes",
     "canonical_form",
     "canonical_order",

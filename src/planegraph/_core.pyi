@@ -1,6 +1,7 @@
 """Types of the extension module; the arrays of ``run`` are described in docs/arrays.md."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,20 @@ def run(
     codes: bool = False,
     threads: int = 1,
 ) -> dict[str, NDArray[np.generic]]: ...
+
+# docs of cpp/planegraph/symmetry/symmetries.hpp
+def symmetries(
+    node_ptr: NDArray[np.int64],
+    edge_ptr: NDArray[np.int64],
+    edges: NDArray[np.int64],
+    node_keys: NDArray[np.int64] | None = None,
+    node_float: bool = False,
+    edge_keys: NDArray[np.int64] | None = None,
+    edge_float: bool = False,
+    *,
+    generators: bool = False,
+    threads: int = 1,
+) -> dict[str, NDArray[Any]]: ...
 
 # the schema: docs of cpp/planegraph/tables/schema.hpp, read by decomposition/tables.py
 COLUMNS: list[tuple[str, str, str, int, str | None, bool, bool, bool, bool]]

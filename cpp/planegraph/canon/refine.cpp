@@ -17,15 +17,33 @@ void Refiner::release_memory() {
 }
 
 Start Refiner::choose(const Rigid& rigid, Weinberg& weinberg) {
+  stable_ = false;
   rank_nodes(rigid);
   if (rare_candidates(rigid)) return compare_walks(rigid, weinberg);
   initial_partition(rigid);
-  const bool stable = !few(rigid, size_[smallest_class()]) && refine(rigid, true);
+  stable_ = !few(rigid, size_[smallest_class()]) && refine(rigid, true);
   const i32 c = smallest_class();
   candidates_of(c);
-  if (!stable) return compare_walks(rigid, weinberg);
+  if (!stable_) return compare_walks(rigid, weinberg);
+  best_ = 0;
   const i32 state = candidates_[0];
   return {rigid.first + (state >> 1), (state & 1) != 0, candidates_.size() > 1};
+}
+
+void Refiner::append_tied(std::vector<i32>& states) {
+  states.push_back(candidates_[best_]);
+  for (i32 k = 0; k < static_cast<i32>(candidates_.size()); ++k)
+    if (k != best_ && (stable_ || find(orbit_, k) == find(orbit_, best_))) states.push_back(candidates_[k]);
+}
+
+/// A dart goes to another exactly if one of its two states does.
+void Refiner::dart_orbits(const Rigid& rigid, i32 base, i32* first) {
+  grow_fill(hit_, num_classes_, -1);
+  for (i32 k = 0; k < rigid.num_darts; ++k) {
+    i32& first_of_class = hit_[std::min(class_[2 * k], class_[2 * k + 1])];
+    if (first_of_class < 0) first_of_class = base + k;
+    first[k] = first_of_class;
+  }
 }
 
 void Refiner::classes(const Rigid& rigid, std::vector<i32>& state_class) {
@@ -284,6 +302,7 @@ Start Refiner::compare_walks(const Rigid& rigid, Weinberg& weinberg) {
   }
   bool tied = false;
   for (i32 k = 0; k < count; ++k) tied |= k != best && find(orbit_, k) == find(orbit_, best);
+  best_ = best;
   const i32 state = candidates_[best];
   return {rigid.first + (state >> 1), (state & 1) != 0, tied};
 }

@@ -26,6 +26,13 @@ class Refiner {
   /// A start whose walk is canonical up to automorphism.
   Start choose(const Rigid& rigid, Weinberg& weinberg);
 
+  /// Of the start that `choose` found last: appends all states whose walks give its code, itself first.
+  void append_tied(std::vector<i32>& states);
+  /// Of the skeleton that `choose` saw last: whether its classes are those of the stable partition.
+  bool is_stable() const { return stable_; }
+  /// If they are: the first dart of the orbit of each dart, as positions in the skeleton plus `base`.
+  void dart_orbits(const Rigid& rigid, i32 base, i32* first);
+
   /// The stable partition: class of each state, 2 * num_darts entries.
   void classes(const Rigid& rigid, std::vector<i32>& state_class);
 
@@ -61,7 +68,9 @@ class Refiner {
   std::vector<i32> begin_, size_, hit_;          // by class
   std::vector<i32> queue_, snapshot_, touched_;
   std::size_t queue_head_ = 0;
-  // candidates and the best code so far
+  bool stable_ = false;
+  // candidates, the best one, and its code
+  i32 best_ = 0;
   std::vector<i32> candidates_, orbit_, code_, best_darts_, darts_, position_in_best_;
 };
 

@@ -22,7 +22,7 @@ struct CyclicSequence {
 
 struct LeastRotation {
   i32 start;
-  bool repeats;  // some other rotation is equal to the least one
+  i32 period;  // rotating by it changes nothing; the length if nothing shorter does
 };
 
 /// Two candidate starts i < j run against each other; a mismatch after k items rules out k + 1 starts at once.
@@ -38,7 +38,8 @@ inline LeastRotation least_rotation(const CyclicSequence& s) {
     if (i == j) ++j;
     k = 0;
   }
-  return {std::min(i, j), k == s.length && s.length > 1};
+  // all starts between i and j were ruled out, so no shorter rotation leads from one least rotation to another
+  return {std::min(i, j), k == s.length && s.length > 1 ? std::max(i, j) - std::min(i, j) : s.length};
 }
 
 /// Compares two sequences of equal length, rotated to the given starts.

@@ -87,6 +87,11 @@ void Walks::prepare(const Graph& g, const Blocks& blocks, Spqr& spqr) {
   grow(paint, g.n);
   std::copy_n(g.label.begin(), g.n, paint.begin());
   weinberg.reserve(g.n, spqr.num_entries());
+  if (keep_ties) {
+    tied_states_.clear();
+    grow_fill(tied_ptr_, blocks.count, std::pair<i32, i32>(0, 0));
+    grow_fill(has_dart_orbits_, blocks.count, u8{0});
+  }
   if (nonplanar_) {
     tainted_.assign(count, 0);
     grow_fill(node_tainted_, g.n, u8{0});
@@ -185,6 +190,7 @@ void Walks::code_hanging(const Context& x, i32 c, i32 side) {
       improve_walk_code(skeleton, weinberg, dart, false, ranker_.data(), from, ignore);
       const int order = improve_walk_code(skeleton, weinberg, dart, true, ranker_.data(), from, ignore);
       node.mirror[side] = order < 0;
+      node.tied = order == 0;
       if (nonplanar_ && order == 0 && tainted_[c]) node.is_set = 1;
   }
 }
@@ -354,8 +360,22 @@ void Walks::code_root_cycle(const Context& x, i32 c) {
   const CyclicSequence ahead{scratch_.data(), 2, k}, back{scratch2_.data(), 2, k};
   const LeastRotation a = least_rotation(ahead), z = least_rotation(back);
   const int order = compare_rotations(ahead, a.start, back, z.start);
-  start[c] = {order <= 0 ? forward_dart(a.start) : backward_dart(z.start), false, order == 0 || a.repeats};
+  start[c] = {order <= 0 ? forward_dart(a.start) : backward_dart(z.start), false, order == 0 || a.period < k};
   code_cycle(x, c, start[c].dart);
+  if (keep_ties && start[c].tied) keep_cycle_ties(x, c, order <= 0 ? a.start : -1, order >= 0 ? z.start : -1, a.period);
+}
+
+/// `ahead` and `back`: the entry, from the first or the last one on, at which a least walk starts in either direction, or -1.
+void Walks::keep_cycle_ties(const Context& x, i32 c, i32 ahead, i32 back, i32 period) {
+  const SpqrNode& node = x.spqr.nodes[c];
+  const i32 k = node.size(), first = static_cast<i32>(tied_states_.size());
+  const auto keep = [&](i32 from, auto&& dart_at) {
+    for (i32 turn = 0; from >= 0 && turn < k; turn += period)
+      tied_states_.push_back(2 * (dart_at((from + turn) % k) - 2 * node.first));
+  };
+  keep(ahead, [&](i32 i) { return x.spqr.cycle_dart(node.first + i, true); });
+  keep(back, [&](i32 i) { return x.spqr.cycle_dart(node.last - 1 - i, false); });
+  tied_ptr_[node.block] = {first, static_cast<i32>(tied_states_.size())};
 }
 
 void Walks::code_root_bond(const Context& x, i32 c) {
@@ -384,10 +404,21 @@ void Walks::code_root_rigid(const Context& x, i32 c, bool keep_code) {
   }
   const Rigid skeleton = rigid(x.blocks, x.spqr, x.rotations, c);
   start[c] = refiner_.choose(skeleton, weinberg);
+  if (keep_ties && start[c].tied) keep_rigid_ties(x, c, skeleton);
   if (skeleton.num_darts > (1 << 18)) refiner_.release_memory();
   if (!keep_code) return;
   ranker_.push(kR);
   improve_walk_code(skeleton, weinberg, start[c].dart, start[c].mirror, ranker_.data(), ranker_.data().size(), [](i32) {});
+}
+
+void Walks::keep_rigid_ties(const Context& x, i32 c, const Rigid& skeleton) {
+  const i32 b = x.spqr.nodes[c].block, first = static_cast<i32>(tied_states_.size());
+  refiner_.append_tied(tied_states_);
+  tied_ptr_[b] = {first, static_cast<i32>(tied_states_.size())};
+  if (!refiner_.is_stable()) return;
+  grow(dart_orbit, 2 * static_cast<std::size_t>(x.spqr.num_entries()));
+  refiner_.dart_orbits(skeleton, skeleton.first, dart_orbit.data() + skeleton.first);
+  has_dart_orbits_[b] = 1;
 }
 
 // --- cut nodes -------------------------------------------------------------------------------------------------------

@@ -18,6 +18,8 @@
 // O(n log n): every code is as long as its skeleton, and sorting codes of total length L costs O(L log L).
 #pragma once
 
+#include <span>
+
 #include "planegraph/canon/ranker.hpp"
 #include "planegraph/canon/refine.hpp"
 #include "planegraph/planarity/rotations.hpp"
@@ -33,6 +35,17 @@ class Walks {
   std::vector<i32> block_class;  // per block: equal for isomorphic hanging subtrees
   std::vector<i32> paint;        // per node: its label, or for a child cut node num_labels + its class
   std::vector<i32> cut_class;    // per cut
+
+  /// Set it before a run to keep, for each tied root that is a cycle or rigid, all starts that give its code (symmetry/).
+  bool keep_ties = false;
+  /// Of a block whose root has them: these starts as states 2 dart + mirror, where darts count from the root's first; the chosen one
+  /// first. Otherwise none.
+  std::span<const i32> tied_states(i32 b) const {
+    return {tied_states_.data() + tied_ptr_[b].first, tied_states_.data() + tied_ptr_[b].second};
+  }
+  /// Of such a block: whether `dart_orbit` knows the first dart of the orbit of each dart of its root.
+  bool has_dart_orbits(i32 b) const { return has_dart_orbits_[b] != 0; }
+  std::vector<i32> dart_orbit;
 
   Colours colours(const Blocks& blocks, i32 b) const { return {paint.data(), blocks.parent_node(b)}; }
   Rigid rigid(const Blocks& blocks, const Spqr& spqr, const Rotations& rotations, i32 c) const;
@@ -59,8 +72,13 @@ class Walks {
   void code_as_set(const Context& x, i32 c, i32 up_dart);
   bool is_tainted(const Context& x, i32 c) const;
   bool bond_is_tied(const Context& x, i32 c, i32 first_dart) const;
+  void keep_cycle_ties(const Context& x, i32 c, i32 ahead, i32 back, i32 period);
+  void keep_rigid_ties(const Context& x, i32 c, const Rigid& skeleton);
   Ranker ranker_;
   Refiner refiner_;
+  std::vector<i32> tied_states_;
+  std::vector<std::pair<i32, i32>> tied_ptr_;  // per block
+  std::vector<u8> has_dart_orbits_;            // per block
   i32 next_rank_ = 0, next_block_class_ = 0, next_cut_class_ = 0;
   bool nonplanar_ = false;
   std::vector<i32> by_level_, level_ptr_;   // SPQR nodes by (level of block, height)

@@ -30,7 +30,7 @@ void Spqr::run(const Graph& g, const Blocks& blocks) {
 
 /// A node whose entries will be appended next.
 i32 Spqr::new_node(i32 type, i32 block) {
-  nodes.push_back({type, block, num_entries(), num_entries(), -1, 0, -1, 0, {0, 0}});
+  nodes.push_back({type, block, num_entries(), num_entries(), -1, 0, -1, 0, {0, 0}, 0});
   return count() - 1;
 }
 

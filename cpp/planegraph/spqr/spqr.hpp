@@ -27,7 +27,7 @@ struct Entry {
   i32 forward;   // S only: 1 if the cycle runs from end[0] to end[1]
 };
 
-/// An SPQR node. The last four members are set by walks.hpp.
+/// An SPQR node. The last members, from `parent` on, are set by walks.hpp.
 struct SpqrNode {
   i32 type, block;
   i32 first, last;  // entries
@@ -35,6 +35,7 @@ struct SpqrNode {
   i32 up;        // the entry at which it hangs (or, for one of two centres, the entry between them), or -1
   u8 is_set;     // encoded as a plain multiset of darts
   u8 mirror[2];  // does the walk from dart 2 up + k use the mirror image?
+  u8 tied;       // hanging R: that walk and the one in the other image agree, for either dart
   i32 size() const { return last - first; }
 };
 

@@ -124,6 +124,22 @@ void run_jobs(i64 count, int threads, const KeepGoing& poll, Job&& job) {
   if (error) std::rethrow_exception(error);
 }
 
+/// Runs work(k) for the graphs of a chunk; their errors get to know which graph they are about.
+template <class Work>
+void run_graphs(const Chunk& chunk, Work&& work) {
+  for (i64 k = chunk.first_graph; k < chunk.last_graph; ++k) {
+    try {
+      work(k);
+    } catch (InvalidGraph& error) {
+      error.graph = k;
+      throw;
+    } catch (NotPlanar& error) {
+      error.graph = k;
+      throw;
+    }
+  }
+}
+
 /// One worker's pipeline and result.
 class Worker {
  public:
@@ -133,17 +149,7 @@ class Worker {
   void run(Chunk& chunk, const KeepGoing& keep_going) {
     chunk.local_graph = graphs_;
     chunk.local_node = nodes_;
-    for (i64 k = chunk.first_graph; k < chunk.last_graph; ++k) {
-      try {
-        pipeline_.run(graph_view(batch_, k), options_, keep_going, out_);
-      } catch (InvalidGraph& error) {
-        error.graph = k;
-        throw;
-      } catch (NotPlanar& error) {
-        error.graph = k;
-        throw;
-      }
-    }
+    run_graphs(chunk, [&](i64 k) { pipeline_.run(graph_view(batch_, k), options_, keep_going, out_); });
     graphs_ += chunk.last_graph - chunk.first_graph;
     nodes_ += batch_.node_ptr[chunk.last_graph] - batch_.node_ptr[chunk.first_graph];
   }
@@ -238,6 +244,25 @@ Packed Engine::run(const BatchView& batch, const Options& options, const KeepGoi
   if (options.walks)
     for (const auto& table : Packed::tables()) (result.*table.ptr).assign(1, 0);
   if (options.codes) result.code_ptr.assign(1, 0);
+  return result;
+}
+
+Symmetries Engine::symmetries(const BatchView& batch, bool generators, int threads, const KeepGoing& poll) {
+  const std::vector<Chunk> chunks = cut_into_chunks(batch);
+  const i64 jobs = static_cast<i64>(chunks.size());
+  threads = static_cast<int>(std::clamp<i64>(threads, 1, std::max<i64>(jobs, 1)));
+  std::vector<std::unique_ptr<Pipeline>> pipelines;
+  for (int t = 0; t < threads; ++t) pipelines.push_back(borrow());
+  std::vector<Symmetries> parts(chunks.size());
+  run_jobs(jobs, threads, poll, [&](int worker, i64 k, const KeepGoing& keep_going) {
+    run_graphs(chunks[k],
+               [&](i64 graph) { pipelines[worker]->find_symmetries(graph_view(batch, graph), generators, keep_going, parts[k]); });
+  });
+  for (auto& pipeline : pipelines) give_back(std::move(pipeline));
+  Symmetries result = parts.empty() ? Symmetries() : std::move(parts[0]);
+  for (std::size_t k = 1; k < parts.size(); ++k) result.append(parts[k]);
+  if (result.factor_ptr.empty()) result.factor_ptr.push_back(0);
+  if (generators && result.generator_ptr.empty()) result.generator_ptr.push_back(0);
   return result;
 }
 

@@ -1,4 +1,4 @@
-// The batch driver: decomposes and canonises an array of graphs on a pool of threads.
+// The batch driver: decomposes and canonises an array of graphs, or finds their symmetries, on a pool of threads.
 //
 // The result does not depend on the number of threads. The calling thread works too; with threads == 1 it is the only one.
 // If graphs are bad, the error of the one with the smallest index is thrown.
@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "planegraph/symmetry/symmetries.hpp"
 #include "planegraph/tables/packed.hpp"
 #include "planegraph/tables/shelf.hpp"
 
@@ -42,6 +43,8 @@ class Engine {
   /// ends the run with Cancelled.
   /// The offsets must have been checked by `check_batch`.
   Packed run(const BatchView& batch, const Options& options, const KeepGoing& poll);
+  /// The symmetries of all graphs; a graph that is not planar throws.
+  Symmetries symmetries(const BatchView& batch, bool generators, int threads, const KeepGoing& poll);
 
  private:
   std::unique_ptr<Pipeline> borrow();

@@ -1,1 +1,1 @@
-"""Canonical forms: a code that isomorphic graphs share, the labelling behind it, and isomorphisms."""
+"""Canonical forms: a code that isomorphic graphs share, the labelling behind it, isomorphisms; and automorphisms."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -91,8 +92,15 @@ def decompose_batch(
 
 def run_graph(graph: Graph, on_nonplanar: OnNonplanar = "raise", *, walks: bool, codes: bool) -> dict[str, np.ndarray]:
     """The core's arrays for one graph; the witness of a graph that is not planar has the names of its nodes."""
-    try:
+    with with_names(graph):
         return run_batch(GraphBatch.from_graphs([graph]), 1, on_nonplanar, walks=walks, codes=codes)
+
+
+@contextmanager
+def with_names(graph: Graph) -> Iterator[None]:
+    """What the body says is not planar is this graph, so the witness gets the names of its nodes."""
+    try:
+        yield
     except NotPlanarError as error:
         error.witness = graph.named(error.witness)
         raise
@@ -102,13 +110,21 @@ def run_batch(
     batch: GraphBatch, threads: int | None, on_nonplanar: OnNonplanar = "raise", *, walks: bool, codes: bool
 ) -> dict[str, np.ndarray]:
     """The core's arrays for a batch; what :func:`decompose_batch` and the functions of canon.py stand on."""
-    _expect(batch, GraphBatch)
+    arguments = core_arguments(batch)
     if on_nonplanar not in ("raise", "set"):
         raise ValueError(f"on_nonplanar must be 'raise' or 'set'; found {on_nonplanar!r}")
+    return _core.run(
+        *arguments, nonplanar_as_set=on_nonplanar == "set", walks=walks, codes=codes, threads=number_of_threads(threads)
+    )
+
+
+def core_arguments(batch: GraphBatch) -> tuple:
+    """A batch with its labels as the core takes it."""
+    _expect(batch, GraphBatch)
     edge_labels = batch.dart_labels
     if batch.edge_labels is not None:
         edge_labels = batch.edge_labels[:, None]
-    return _core.run(
+    return (
         batch.node_ptr,
         batch.edge_ptr,
         batch.edges,
@@ -116,14 +132,11 @@ def run_batch(
         is_float(batch.node_labels),
         None if edge_labels is None else to_keys(edge_labels),
         is_float(edge_labels),
-        nonplanar_as_set=on_nonplanar == "set",
-        walks=walks,
-        codes=codes,
-        threads=_threads(threads),
     )
 
 
-def _threads(threads: int | None) -> int:
+def number_of_threads(threads: int | None) -> int:
+    """The number of threads that is meant; None stands for all cores that this process may use."""
     if threads is None:
         affinity = getattr(os, "sched_getaffinity", None)
         return len(affinity(0)) if affinity else os.cpu_count() or 1
