@@ -22,7 +22,7 @@ from planegraph.graphs.batch import locate, shift_of
 def check_dataset(ds: PackedDataset) -> None:
     """Verifies tables and features; FormatError says what is wrong and in which graph."""
     check_tables(ds.tables)
-    ds.features.check(ds.tables.size("node"), ds.tables.size("edge"), len(ds))
+    ds.features.check(ds.tables.node_ptr, ds.tables.size("edge"))
     for name in ("x", "edge_attr", "dart_attr"):
         values = getattr(ds.features, name)
         _require(values is None or not np.isnan(values).any(), f"{name} holds NaN")
