@@ -14,6 +14,7 @@ from .canonical.automorphisms import AutomorphismBatch, Automorphisms, automorph
 from .canonical.form import CanonicalForm, canonical_codes, canonical_form, is_isomorphic, isomorphism
 from .decomposition.api import PackedDecomposition, decompose, decompose_batch, is_planar, kuratowski_witness, planar_mask
 from .decomposition.objects import Block, CutNode, Decomposition, SkeletonEdge, SpqrNode
+from .decomposition.parts import GraphPart, block_parts
 from .drawing.drawing import Drawing, draw
 from .errors import (
     FormatError,
@@ -55,6 +56,7 @@ __all__ = [
     "FormatError",
     "Graph",
     "GraphBatch",
+    "GraphPart",
     "InvalidEmbeddingError",
     "InvalidGraphError",
     "KuratowskiWitness",
@@ -71,6 +73,7 @@ __all__ = [
     "as_graph",
     "automorphism_batch",
     "automorphisms",
+    "block_parts",
     "canonical_codes",
     "canonical_form",
     "canonical_order",

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .. import _core
-from ..decomposition.api import core_arguments, number_of_threads, with_names
+from ..decomposition.api import core_arguments, number_of_threads, run_batch, with_names
 from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.formats.convert import as_graph
@@ -269,6 +269,24 @@ def automorphism_batch(graphs: Any, threads: int | None = None) -> AutomorphismB
         factor_times=found["factor_times"],
         reflects=found["reflects"].view(bool),
     )
+
+
+def canonical_orbits(batch: GraphBatch, threads: int | None = None) -> np.ndarray:
+    """The orbits of all nodes as in ``AutomorphismBatch.node_orbits``, but numbered in the order of the canonical labelling.
+
+    >>> import planegraph as pg
+    >>> star = pg.families.star(3)
+    >>> [sorted(canonical_orbits(pg.GraphBatch.from_graphs([g])).tolist()) for g in (star, pg.families.shuffled(star, seed=1))]
+    [[0, 1, 1, 1], [0, 1, 1, 1]]
+    """
+    sizes = np.diff(batch.node_ptr)
+    start = np.repeat(batch.node_ptr[:-1], sizes)
+    orbit = start + automorphism_batch(batch, threads).node_orbits
+    place = run_batch(batch, threads, walks=False, codes=True)["labelling"]
+    first = np.full(batch.num_nodes, batch.num_nodes, np.int64)
+    np.minimum.at(first, orbit, start + place)
+    _, number = np.unique(first[orbit], return_inverse=True)
+    return (number - np.repeat(number[place == 0], sizes[sizes > 0])).astype(np.int32)
 
 
 def _several(graphs: Any) -> Any:

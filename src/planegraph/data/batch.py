@@ -33,7 +33,8 @@ class PlanarBatch:
 
     Attributes:
         x: (N, cx) node features or None; edge_attr: (F, ce) or None, F rows: one per edge, or two (one per direction).
-        y: (G, ...) or None; attrs: other tensors with one row per graph.
+        y: (G, ...) or None; attrs: other tensors with one row per graph, and ``node_orbit`` (N,) int32, if the dataset has orbits: a number
+            below N for each node, the same for the nodes of one orbit.
         index: the int32 buffer; layout: its :class:`Layout`.
         num_graphs: how many real graphs there are; graph_ids: which (int64, on the host).
         fingerprint: what the data was made from, so that a model can refuse a foreign batch.
@@ -390,6 +391,7 @@ class Collator:
         self.edge_attr = Feature.of(edge_attr if dart_attr is None else dart_attr, tables["edge_ptr"], self.rows_per_edge)
         self.y = Feature.of(ds.y, None)
         self.attrs = {name: Feature.of(value, None) for name, value in (ds.attrs or {}).items()}
+        self.orbits = Feature.of(getattr(ds, "orbits", None), tables["node_ptr"])
 
     def __reduce__(self) -> tuple[type[Collator], tuple[Any]]:
         return type(self), (self.ds,)
@@ -406,7 +408,7 @@ class Collator:
         def take(feature: Feature | None, rows: int) -> Tensor | None:
             return None if feature is None else feature.take(ids, rows, pin)
 
-        return PlanarBatch(
+        batch = PlanarBatch(
             index,
             layout,
             x=take(self.x, layout.num_nodes),
@@ -417,3 +419,10 @@ class Collator:
             num_graphs=graphs,
             fingerprint=self.fingerprint,
         )._trusted()
+        orbits = take(self.orbits, layout.num_nodes)
+        if orbits is not None:
+            nodes = int(batch.node_ptr[graphs])
+            orbits[:nodes] += batch.node_ptr[batch.node_graph[:nodes]]  # from the first node of its graph: no two graphs share one
+            orbits[nodes:] = -1
+            batch.attrs["node_orbit"] = orbits
+        return batch

@@ -24,12 +24,14 @@ _INT32 = np.iinfo(np.int32)
 @dataclass(frozen=True, eq=False)
 class Features:
     """What a dataset knows beside structure: ``x`` (nodes, width), ``edges`` (edges, width) or, where directions differ, (edges, 2, width),
-    ``y`` (graphs, ...) and further arrays with one row per graph in ``attrs``."""
+    ``y`` (graphs, ...) and further arrays with one row per graph in ``attrs``; ``orbits`` (nodes,), the number of each node's orbit
+    under the automorphisms of its graph, from 0 in each graph."""
 
     x: np.ndarray | None = None
     edges: np.ndarray | None = None
     y: np.ndarray | None = None
     attrs: Mapping[str, np.ndarray] = field(default_factory=dict)
+    orbits: np.ndarray | None = None
 
     @property
     def edge_attr(self) -> np.ndarray | None:
@@ -44,10 +46,11 @@ class Features:
     def select(self, nodes: np.ndarray, edges: np.ndarray, graphs: np.ndarray) -> Features:
         """The rows with these numbers."""
         attrs = {name: values[graphs] for name, values in self.attrs.items()}
-        return Features(_take(self.x, nodes), _take(self.edges, edges), _take(self.y, graphs), attrs)
+        return Features(_take(self.x, nodes), _take(self.edges, edges), _take(self.y, graphs), attrs, _take(self.orbits, nodes))
 
-    def check(self, nodes: int, edges: int, graphs: int) -> None:
-        """Raises FormatError unless shapes and types fit so many nodes, edges and graphs."""
+    def check(self, node_ptr: np.ndarray, edges: int) -> None:
+        """Raises FormatError unless shapes and types fit the nodes of each graph and so many edges."""
+        nodes, graphs = int(node_ptr[-1]), len(node_ptr) - 1
         for name, lead in (("x", (nodes,)), ("edge_attr", (edges,)), ("dart_attr", (edges, 2))):
             values = getattr(self, name)
             if values is not None and (values.shape[:-1] != lead or values.dtype not in (np.int32, np.float32, np.float64)):
@@ -58,6 +61,19 @@ class Features:
         for name, values in {"y": self.y, **self.attrs}.items():
             if values is not None and (values.ndim == 0 or len(values) != graphs):
                 raise FormatError(f"{name} must have a row for each of {graphs} graphs; found shape {values.shape}")
+        if self.orbits is not None:
+            _check_orbits(self.orbits, node_ptr)
+
+
+def _check_orbits(orbits: np.ndarray, node_ptr: np.ndarray) -> None:
+    """A batch counts on it that a graph has no more orbits than nodes."""
+    if orbits.shape != (node_ptr[-1],) or orbits.dtype != np.int32:
+        raise FormatError(f"orbits must be int32 of shape ({node_ptr[-1]},); found {orbits.dtype}, {orbits.shape}")
+    sizes = np.diff(node_ptr)
+    bad = (orbits < 0) | (orbits >= np.repeat(sizes, sizes))
+    if bad.any():
+        graph, node = locate(node_ptr, int(np.argmax(bad)))
+        raise FormatError(f"orbits of graph {graph} must be 0 to {sizes[graph] - 1}; found {orbits[bad][0]} at node {node}")
 
 
 def _take(array: np.ndarray | None, rows: np.ndarray) -> np.ndarray | None:
@@ -108,13 +124,13 @@ def _refuse(array: np.ndarray, bad: np.ndarray, ptr: np.ndarray, name: str, advi
     raise InvalidGraphError(f"graph {g}: {name}[{at}] is {array[where]}; {advice}", g)
 
 
-def as_targets(values: Any, graphs: int, name: str) -> np.ndarray | None:
-    """One row per graph, of any shape and numeric type; NaN may mean "not measured" here and is kept."""
+def as_targets(values: Any, count: int, name: str, of: str = "graphs") -> np.ndarray | None:
+    """One row for each of so many graphs or nodes, of any shape and numeric type; NaN may mean "not measured" here and is kept."""
     if values is None:
         return None
     array = to_numpy(values, name)
-    if array.ndim == 0 or len(array) != graphs:
-        raise InvalidGraphError(f"{name} must have one row for each of the {graphs} graphs; found shape {array.shape}")
+    if array.ndim == 0 or len(array) != count:
+        raise InvalidGraphError(f"{name} must have one row for each of the {count} {of}; found shape {array.shape}")
     if array.dtype.kind not in "biuf" or array.dtype.itemsize > 8:
         raise InvalidGraphError(f"{name} must hold numbers of at most 64 bits; found dtype {array.dtype}")
     if array.dtype.kind == "f" and not hasattr(values, "dtype"):

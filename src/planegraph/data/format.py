@@ -115,7 +115,7 @@ def arrays_of(ds: PackedDataset) -> dict[str, np.ndarray]:
     f = ds.features
     named = {name: ds.tables[name] for name in NAMES}
     named |= {"x": f.x, "edge_attr": f.edge_attr, "dart_attr": f.dart_attr, "y": f.y, "skipped": ds.skipped}
-    named |= {_ATTR + name: values for name, values in f.attrs.items()}
+    named |= {_ATTR + name: values for name, values in f.attrs.items()} | {"node_orbit": f.orbits}
     arrays = {name: np.ascontiguousarray(values) for name, values in named.items() if values is not None}
     return dict(sorted(arrays.items(), key=lambda item: (-item[1].itemsize, item[0])))
 
@@ -347,7 +347,7 @@ def features_of(arrays: Mapping[str, np.ndarray], attrs: Iterable[str]) -> Featu
     """The features among the arrays of a file; ``attrs`` names those that have a row per graph, in order."""
     named = {name: arrays[_ATTR + name] for name in attrs}
     edges = arrays.get("edge_attr") if arrays.get("dart_attr") is None else arrays["dart_attr"]
-    return Features(arrays.get("x"), edges, arrays.get("y"), named)
+    return Features(arrays.get("x"), edges, arrays.get("y"), named, arrays.get("node_orbit"))
 
 
 def _check_bounds(tables: PackedTables, manifest: Mapping[str, Any]) -> None:

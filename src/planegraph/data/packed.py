@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from ..canonical.automorphisms import canonical_orbits
 from ..decomposition.api import planar_mask
 from ..errors import FormatError, InvalidGraphError
 from ..graphs.batch import GraphBatch, rows_of
@@ -40,8 +41,8 @@ class PackedDataset:
 
     Made by :meth:`from_pyg`, :meth:`from_graphs`, :meth:`from_smiles`, :meth:`from_arrays` or :meth:`open`. All arrays are numpy:
     ``x`` (nodes, width), ``edge_attr`` (edges, width) or ``dart_attr`` (edges, 2, width) where directions differ, ``y`` (graphs, ...),
-    ``attrs`` (more arrays with a row per graph). Integers are int32 categories, floats float32 or float64. ``file`` is where they were
-    read, None for what was made in memory.
+    ``attrs`` (more arrays with a row per graph), ``orbits`` (nodes,) of :meth:`with_orbits`. Integers are int32 categories, floats float32
+    or float64. ``file`` is where they were read, None for what was made in memory.
 
     >>> import planegraph as pg
     >>> ds = PackedDataset.from_graphs([pg.families.cycle(5), pg.families.wheel(4)], y=[0.5, 1.0])
@@ -234,6 +235,11 @@ class PackedDataset:
         return self.features.attrs
 
     @property
+    def orbits(self) -> np.ndarray | None:
+        """The orbit of each node (nodes,), or None; see :meth:`with_orbits`."""
+        return self.features.orbits
+
+    @property
     def fingerprint(self) -> str:
         """Format version and the labels that broke ties, as every batch carries it."""
         return fingerprint(self.node_labels, self.edge_labels)
@@ -300,15 +306,40 @@ class PackedDataset:
         # probabilities follow from the graph: walks that ignore them are as invariant as those that read them
         return self._with(x=x, node_labels=(*self.node_labels, "x") if self.x is None else None)
 
+    def with_orbits(self) -> PackedDataset:
+        """The same graphs with the orbits of their nodes, which models of ``level="node"`` average over; labels are respected.
+
+        Two nodes are in one orbit if an automorphism that keeps all labels exchanges them. Orbits are numbered in canonical order, so that
+        isomorphic graphs give corresponding nodes equal numbers. In a graph that is not planar, each node counts as an orbit, in the order
+        of the input: there nodes that a symmetry exchanges may get different outputs. O(n log n).
+
+        >>> import planegraph as pg
+        >>> PackedDataset.from_graphs([pg.families.path(5), pg.Graph(2, [(0, 1)])]).with_orbits().orbits.tolist()
+        [2, 1, 0, 1, 2, 0, 0]
+        """
+        if self.orbits is not None:
+            return self
+        batch = self._labelled(dict.fromkeys(self.node_labels, self.x), "orbits cannot be found")
+        sizes, planar = np.diff(batch.node_ptr), np.ones(len(self), bool)
+        planar[self.nonplanar] = False
+        orbits = (np.arange(batch.num_nodes) - np.repeat(batch.node_ptr[:-1], sizes)).astype(np.int32)
+        orbits[np.repeat(planar, sizes)] = canonical_orbits(batch if planar.all() else batch[planar])
+        return self._with(orbits=orbits)
+
     def _with_labels(self, x: np.ndarray) -> PackedDataset:
         """The same graphs, packed with x as node features and labels."""
+        nodes, edges = {"x": x}, dict.fromkeys(self.edge_labels, self.features.edges)
+        batch, features = self._labelled(nodes, "walks cannot be made anew"), replace(self.features, x=x, orbits=None)
+        return self._pack(batch, features, nodes, edges, None, "set" if len(self.nonplanar) else "raise")
+
+    def _labelled(self, nodes: Mapping[str, np.ndarray], problem: str) -> GraphBatch:
+        """The graphs with these labels of nodes and their own of edges; ``problem``: what cannot be done if they are not all here."""
         unknown = [name for name in (*self.node_labels, *self.edge_labels) if name not in ("x", "edge_attr")]
         if unknown:
-            raise ValueError(f"walks cannot be made anew: they broke ties by {', '.join(unknown)}, which the dataset does not hold")
-        self.verify()  # what is packed anew no longer knows its file
-        t, nodes, edges = self.tables, {"x": x}, dict.fromkeys(self.edge_labels, self.features.edges)
-        batch = labelled(GraphBatch(t.node_ptr, t.edge_ptr, t.edges), nodes, edges)
-        return self._pack(batch, replace(self.features, x=x), nodes, edges, None, "set" if len(self.nonplanar) else "raise")
+            raise ValueError(f"{problem}: walks broke ties by {', '.join(unknown)}, which the dataset does not hold")
+        self.verify()  # what is made of the tables no longer knows their file
+        t, edges = self.tables, dict.fromkeys(self.edge_labels, self.features.edges)
+        return labelled(GraphBatch(t.node_ptr, t.edge_ptr, t.edges), nodes, edges)
 
     def _with(self, node_labels: Sequence[str] | None = None, **features: Any) -> PackedDataset:
         labels = {"node_labels": self.node_labels if node_labels is None else node_labels, "edge_labels": self.edge_labels}
@@ -344,7 +375,7 @@ class PackedDataset:
                 raise FormatError(f"{name} holds NaN")
 
     def _check_features(self) -> None:
-        self.features.check(self.tables.size("node"), self.tables.size("edge"), len(self))
+        self.features.check(self.tables.node_ptr, self.tables.size("edge"))
 
     # ---- files --------------------------------------------------------------------------------------------------------
 

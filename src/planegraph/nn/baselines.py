@@ -89,7 +89,7 @@ class Baseline(GraphModel):
     """Message passing along edges, a ReLU (and dropout) after each layer, added to h if residual; subclasses say with which layer."""
 
     layer: type[nn.Module]
-    reads_edges = False
+    reads_edges = reads_walks = False
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__(config, replicas)

@@ -12,6 +12,7 @@ from ..fields import check_fields, check_keys, is_count, limited
 Norm = Literal["none", "batch"]
 Unread = Literal["strict", "ignore"]
 Pooling = Literal["sum", "mean"]
+Level = Literal["graph", "node"]
 _TERMS = ("neighbours", "readout", "triconnected", "biconnected", "cut")
 
 
@@ -25,7 +26,9 @@ class PlanEConfig:
         hidden: width d of all representations.
         layers: L; ceil(log2 n) + 1 suffice for completeness on n nodes.
         pos_dim: width of the positional embeddings p_x; even.
-        outputs: width of the graph output.
+        outputs: width of the output. level: what has an output, each "graph" or each "node".
+        orbit_numbers: with level="node", h^(0) also reads p_k, where k numbers the orbit of the node in its graph's canonical order: then
+            nodes of different orbits always differ. What it learns of the numbers means little on other graphs.
         units: None, or (center, spread) of each output: what the output MLP gives is multiplied by the spread and added to the center.
         descriptors: how many numbers of each graph, the batch's ``attrs["descriptors"]``, the output MLP reads beside the sums over nodes.
         neighbours, readout, triconnected, biconnected, cut: the terms of Update, each of which can be switched off.
@@ -47,6 +50,8 @@ class PlanEConfig:
     layers: int = limited(3, least=1)
     pos_dim: int = limited(16, least=1)
     outputs: int = limited(1, least=1)
+    level: Level = "graph"
+    orbit_numbers: bool = False
     descriptors: int = limited(0, least=0)
     units: tuple[tuple[float, float], ...] | None = None
     neighbours: bool = True
@@ -75,6 +80,12 @@ class PlanEConfig:
             object.__setattr__(self, "units", _units(self.units, self.outputs))
         if self.pos_dim % 2:
             raise ValueError(f"pos_dim must be even, half sines and half cosines; found {self.pos_dim}")
+        if self.level == "node" and self.descriptors:
+            raise ValueError(
+                'descriptors are read beside the sums over nodes, which a model of level="node" does not make; leave them out'
+            )
+        if self.level == "graph" and self.orbit_numbers:
+            raise ValueError('orbit_numbers are read by models of level="node" only; leave them out')
         if not self.terms:
             raise ValueError(
                 "Update has no term left: switch on at least one of neighbours, readout, triconnected, biconnected, cut"

@@ -17,10 +17,11 @@ from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
 from ..graphs.formats.pyg import read_pyg
 from ..graphs.graph import Graph
+from .config import Level
 
 
 class DataSizes(NamedTuple):
-    """Features, the mean number of nodes of a graph, the width of the output, descriptors of a graph, and units of a task's outputs."""
+    """Features, the mean number of nodes of a graph, the width of the output, descriptors of a graph, and a task's units and level."""
 
     node_features: Features
     edge_features: Features
@@ -28,17 +29,18 @@ class DataSizes(NamedTuple):
     outputs: int = 1
     descriptors: int = 0
     units: tuple[tuple[float, float], ...] | None = None
+    level: Level = "graph"
 
 
 def sizes_of(dataset: Any) -> DataSizes:
     """Of a PackedDataset, a task, a GraphBatch, or a list (or PyG dataset) of Graphs or ``Data``.
 
     >>> import planegraph as pg
-    >>> sizes_of([pg.Graph(3, [(0, 1), (1, 2)], node_labels=[6, 8, 6], edge_labels=[0.5, 1.5])])
-    DataSizes(node_features=Categorical(sizes=(9,)), edge_features=Continuous(width=1), nodes=3.0, outputs=1, descriptors=0, units=None)
+    >>> sizes_of([pg.Graph(3, [(0, 1), (1, 2)], node_labels=[6, 8, 6], edge_labels=[0.5, 1.5])])[:3]
+    (Categorical(sizes=(9,)), Continuous(width=1), 3.0)
     """
     if hasattr(dataset, "dataset") and hasattr(dataset, "edge_features"):  # a Task, which this folder does not know
-        own = {name: getattr(dataset, name) for name in ("node_features", "edge_features", "outputs", "units")}
+        own = {name: getattr(dataset, name) for name in ("node_features", "edge_features", "outputs", "units", "level")}
         return sizes_of(dataset.dataset)._replace(**own)
     if isinstance(dataset, PackedDataset):
         found = dataset.attrs.get("descriptors")

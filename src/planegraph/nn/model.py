@@ -1,7 +1,8 @@
 """What PlanE and the baselines have in common: encoders, pooling, readout, checks of the batch, saving and loading.
 
 A model computes h^(1), ..., h^(L) for all nodes; z_G = MLP( || over layers of the sum of h_u^(l) over u in V ), or of the mean; where
-graphs have descriptors, these are joined to the sums.
+graphs have descriptors, these are joined to the sums. With ``level="node"`` it is z_u = MLP( || over layers of the mean of h_v^(l) over
+v in O_u ), where O_u is the orbit of u: all nodes that an automorphism of the labelled graph takes u to.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from .config import Categorical, Mixed, PlanEConfig, at_least_one
 from .features import make_encoder
 from .for_data import sizes_of
 from .guards import check_batch, eager_in_full_precision
+from .linear import Linear
 from .mlp import MLP
 from .reset import Module
 from .structure import Structure
@@ -49,6 +51,8 @@ class GraphModel(Module):
 
     reads_edges = True
     """Whether the layers read edges; if not, edge features of a batch are nobody's concern."""
+    reads_walks = True
+    """Whether the layers read canonical walks, which automorphisms leave open; if not, h is the same for all nodes of an orbit."""
 
     def __init__(self, config: PlanEConfig, replicas: int | None = None) -> None:
         super().__init__()
@@ -63,6 +67,7 @@ class GraphModel(Module):
         self.config, self.replicas = config, replicas
         self.units = self._units("cpu")
         self.node_encoder = make_encoder(config.node_features, config.hidden, "node features x", replicas)
+        self.orbit_encoder = Linear(config.pos_dim, config.hidden, replicas, bias=False) if config.orbit_numbers else None
         self.edge_encoder = None
         if config.edge_features is not None and self.reads_edges:
             self.edge_encoder = make_encoder(config.edge_features, config.hidden, "edge features edge_attr", replicas)
@@ -81,7 +86,7 @@ class GraphModel(Module):
             dataset: a :class:`planegraph.data.PackedDataset`; a PyG dataset or a list of ``Data`` or ``PlanarData``; a ``GraphBatch`` or
                 a list of :class:`planegraph.Graph`, whose labels are the features; or a task of ``planegraph.datasets``. Give all of
                 it, not only the training part: categories are counted up to the largest one here.
-            outputs: width of the graph output; by default that of the task, or 1.
+            outputs: width of the output; by default that of the task, or 1.
             settings: any of :class:`PlanEConfig`, in place of what is found here. Without ``graph_scale`` it is the mean number of nodes,
                 to two digits.
 
@@ -98,6 +103,7 @@ class GraphModel(Module):
             "edge_features": found.edge_features,
             "graph_scale": float(f"{found.nodes:.2g}"),
             "outputs": found.outputs if outputs is None else outputs,
+            "level": found.level,
             "descriptors": found.descriptors,
             "units": found.units if outputs in (None, found.outputs) else None,
         }
@@ -111,12 +117,9 @@ class GraphModel(Module):
 
     @eager_in_full_precision
     def forward(self, batch: Any) -> Tensor:
-        """(G, outputs): the outputs of all graphs of a PlanarBatch or of a PyG batch of PlanarData."""
+        """(G, outputs), or (N, outputs) with ``level="node"``: the outputs of a PlanarBatch or of a PyG batch of PlanarData."""
         batch = self.prepare(batch)
-        inputs = [self._pool(batch)]
-        if self.config.descriptors:
-            inputs.append(self._descriptors(batch).to(inputs[0].dtype))
-        out = self.readout(*inputs)
+        out = self._read_nodes(batch) if self.config.level == "node" else self._read_graphs(batch)
         return out if self.units is None else self._in_units(out)
 
     @eager_in_full_precision
@@ -129,11 +132,22 @@ class GraphModel(Module):
     def node_embeddings(self, batch: Any) -> Tensor:
         """(N, hidden): the node representations of the last layer, nodes in the order of the batch.
 
-        Walks are canonical up to automorphisms, as in the paper. So where a graph has automorphisms, a relabelling may exchange the
-        rows of nodes that an automorphism exchanges: the rows of a graph are invariant as a multiset, and those of nodes that no
-        automorphism moves follow the relabelling. Sums over nodes, and with them all graph outputs, are invariant.
+        Walks are canonical up to automorphisms, as in the paper. So where a graph has automorphisms, the rows of nodes that an
+        automorphism exchanges may differ, and a relabelling may exchange them. Sums over nodes, and with them all graph outputs, are
+        invariant. If the batch has orbits (:meth:`PackedDataset.with_orbits`), the rows are averaged over them: nodes of one orbit
+        then have equal rows, which follow every relabelling.
+
+        >>> import planegraph as pg
+        >>> from planegraph.data import PackedDataset
+        >>> from planegraph.nn import BasePlanE, PlanEConfig
+        >>> batch = PackedDataset.from_graphs([pg.families.path(3)]).with_orbits()[:]
+        >>> first, _, last = BasePlanE(PlanEConfig(hidden=8, layers=1)).eval().node_embeddings(batch)
+        >>> bool((first == last).all())
+        True
         """
-        return self._layers(self.prepare(batch))[0][-1]
+        batch = self.prepare(batch)
+        layers, s = self._layers(batch)
+        return s.node_orbit @ self._orbit_means(layers[-1], s) if "node_orbit" in batch.attrs else layers[-1]
 
     def _in_units(self, out: Tensor) -> Tensor:
         """Values in the units of the target, at least in single precision: in half, an energy of -76,000.1 is infinite."""
@@ -154,10 +168,31 @@ class GraphModel(Module):
         dtype = next(self.parameters()).dtype
         s = Structure(batch, self.config.pos_dim, dtype)
         h = self.node_encoder(batch.x, batch.layout.num_nodes, s.name_node)
+        if self.orbit_encoder is not None:
+            self._check_orbits(batch)
+            h = h + self.orbit_encoder(s.orbit_positions)
         edges = None
         if self.edge_encoder is not None:
             edges = self.edge_encoder(batch.edge_attr, batch.layout.num_rows, s.name_edge)
         return self.run_layers(h, edges, s), s
+
+    def _read_graphs(self, batch: PlanarBatch) -> Tensor:
+        inputs = [self._pool(batch)]
+        if self.config.descriptors:
+            inputs.append(self._descriptors(batch).to(inputs[0].dtype))
+        return self.readout(*inputs)
+
+    def _read_nodes(self, batch: PlanarBatch) -> Tensor:
+        """The output of each node is that of its orbit, bit for bit."""
+        layers, s = self._layers(batch)
+        h = torch.cat(layers, dim=-1)
+        if not self.reads_walks:
+            return self.readout(h)
+        self._check_orbits(batch)
+        return s.node_orbit @ self.readout(self._orbit_means(h, s))
+
+    def _orbit_means(self, h: Tensor, s: Structure) -> Tensor:
+        return s.node_orbit.transposed @ h / s.orbit_size.clamp(min=1)
 
     def _pool(self, batch: PlanarBatch) -> Tensor:
         layers, s = self._layers(batch)
@@ -204,6 +239,16 @@ class GraphModel(Module):
                 f"batch has {there}. Pack them with the graphs: PackedDataset.with_attrs(descriptors=...)"
             )
         return found
+
+    def _check_orbits(self, batch: PlanarBatch) -> None:
+        """A number for each node, or an error that says what the batch has."""
+        found, shape = batch.attrs.get("node_orbit"), (*batch.index.shape[:-1], batch.layout.num_nodes)
+        if found is None or tuple(found.shape) != shape or found.dtype != torch.int32:
+            there = "none" if found is None else f"{tuple(found.shape)}, {str(found.dtype).removeprefix('torch.')}"
+            raise InvalidGraphError(
+                f'the model reads the orbits of the nodes, int32 of shape {shape} in attrs["node_orbit"]; the batch has '
+                f"{there}. PackedDataset.with_orbits() finds them"
+            )
 
     def _check_labels(self, batch: PlanarBatch) -> None:
         found = parse_fingerprint(batch.fingerprint)

@@ -18,9 +18,13 @@ def position_table(largest: int, pos_dim: int, dtype: torch.dtype, device: torch
     >>> position_table(1, 2, torch.float64, torch.device("cpu"))[1].tolist()
     [0.0, 1.0]
     """
+    return positions(torch.arange(-1, largest, dtype=torch.float64, device=device), pos_dim, dtype)
+
+
+def positions(x: Tensor, pos_dim: int, dtype: torch.dtype) -> Tensor:
+    """(..., pos_dim): p_x of float64 numbers x."""
     half = pos_dim // 2
-    exponent = torch.arange(half, dtype=torch.float64, device=device) / max(half - 1, 1)
+    exponent = torch.arange(half, dtype=torch.float64, device=x.device) / max(half - 1, 1)
     frequency = _SLOWEST**exponent
-    x = torch.arange(-1, largest, dtype=torch.float64, device=device)
-    angle = x[:, None] * frequency
-    return torch.cat([angle.sin(), angle.cos()], dim=1).to(dtype)
+    angle = x[..., None] * frequency
+    return torch.cat([angle.sin(), angle.cos()], dim=-1).to(dtype)

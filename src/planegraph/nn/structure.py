@@ -13,7 +13,7 @@ from torch import Tensor
 from ..data.batch import PlanarBatch
 from .ops.incidence import Incidence, Rows, sum_rows
 from .ops.tree import Level, Tree, in_parts
-from .positions import position_table
+from .positions import position_table, positions
 
 _ptr = Rows.of_ptr
 _MANY_GRAPHS = 16
@@ -106,6 +106,16 @@ class Structure:
         """Nodes by graphs: the graph of each node."""
         return Incidence(Rows(self.batch.node_graph), _ptr(self.batch.node_ptr))
 
+    @cached_property
+    def node_orbit(self) -> Incidence:
+        """Nodes by orbits: the orbit of each node. There are N rows of orbits, most of them empty as a rule."""
+        count = self.layout.num_nodes
+        of = self.batch.attrs["node_orbit"].clamp(-1, count - 1)  # a user may have put it there: no sum reads beyond its table
+        ordered, nodes = of.sort(dim=-1, stable=True)
+        orbit = torch.arange(count, dtype=of.dtype, device=of.device).expand(of.shape).contiguous()
+        ends = (torch.searchsorted(ordered, orbit, right=right, out_int32=True) for right in (False, True))
+        return Incidence(Rows(of), Rows(nodes.to(torch.int32), *ends))
+
     # ---- positions -----------------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -133,6 +143,13 @@ class Structure:
         return out
 
     @cached_property
+    def orbit_positions(self) -> Tensor:
+        """(N, pos_dim): p of the number of each node's orbit in its graph."""
+        b = self.batch
+        start = b.node_ptr.gather(-1, b.node_graph.clamp(min=0).long())
+        return positions((b.attrs["node_orbit"] - start).double(), self.pos_dim, self.dtype)
+
+    @cached_property
     def child_positions(self) -> Tensor:
         """(C without roots, pos_dim): p_theta(C, C') of each child C'."""
         return self._positions(self.batch.spqr_theta[..., : self.roots[0]])
@@ -148,6 +165,12 @@ class Structure:
     def graph_size(self) -> Tensor:
         """(G, 1): nodes of each graph."""
         return self.batch.node_ptr.diff(dim=-1).unsqueeze(-1).to(self.dtype)
+
+    @cached_property
+    def orbit_size(self) -> Tensor:
+        """(N, 1): nodes of each orbit."""
+        nodes = self.node_orbit.columns
+        return (nodes.end - nodes.begin).unsqueeze(-1).to(self.dtype)
 
     # ---- trees ---------------------------------------------------------------------------------------------------------------------
 

@@ -31,7 +31,7 @@ def run_figures(run: Run, colour: str) -> list[Figure]:
         return _scatters(run, colour)
     tests = [(t.predicted[:, 0].astype(np.float64), _first_column(t)) for t in run.tests.values()]
     curves = [roc(tests, colour)] if run.metric == "rocauc" else []
-    return [*curves, *confusion(counts(run.tests.values(), run.kind == "multiclass"), len(run.tests), colour)]
+    return [*curves, *confusion(counts(run.tests.values(), run.kind == "multiclass"), len(run.tests), colour, run.level)]
 
 
 # ---- regression ---------------------------------------------------------------------------------------------------------------------
@@ -43,7 +43,7 @@ def _scatters(run: Run, colour: str) -> list[Figure]:
     predicted = np.concatenate([t.predicted for t in tests.values()]).astype(np.float64)
     true = np.concatenate([t.true.reshape(len(t.id), -1) for t in tests.values()]).astype(np.float64)
     targets = predicted.shape[1]
-    names, what = [f"target {k}" if targets > 1 else "" for k in range(targets)], counted(len(true), "test graph") + shown
+    names, what = [f"target {k}" if targets > 1 else "" for k in range(targets)], counted(len(true), f"test {run.level}") + shown
     return [scatter(k, names[k], what, true[:, k], predicted[:, k], POINTS // targets, colour) for k in range(targets)]
 
 

@@ -77,7 +77,7 @@ def _classes(run: Run, found: molecules.MoleculeRun | None) -> tuple[Table | Non
     if run.kind == "regression" or not run.tests:
         return None, False
     matrix = counts(run.tests.values(), run.kind == "multiclass")
-    return class_table(matrix), len(matrix) > MOST_CLASSES
+    return class_table(matrix, noun=f"{run.level}s"), len(matrix) > MOST_CLASSES
 
 
 def _results(run: Run) -> list[tuple[str, str]]:

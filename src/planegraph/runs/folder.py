@@ -50,7 +50,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Predictions:
-    """Of a trial on its test graphs: ``predicted`` (n, outputs) and ``true`` (n, targets), or (n,) if these are classes."""
+    """Of a trial on its test graphs or nodes: ``predicted`` (n, outputs) and ``true`` (n, targets), or (n,) if these are classes."""
 
     id: np.ndarray
     predicted: np.ndarray
@@ -103,6 +103,11 @@ class Run:
             return "regression" if self.metric == "mae" else "binary"
         two = test is not None and test.true.shape[-1] == 1 and set(np.unique(test.true)) <= {0.0, 1.0}
         return "binary" if two else "regression"
+
+    @property
+    def level(self) -> str:
+        """What has targets: "graph" or "node"."""
+        return "graph" if self.result is None else self.result.get("level", "graph")
 
     @property
     def seconds(self) -> float:

@@ -23,7 +23,7 @@ def model_class(settings: RunSettings) -> type[nn.GraphModel]:
 
 def config_of(task: Task, settings: RunSettings) -> nn.PlanEConfig:
     """All settings of the model, the task's part included."""
-    given = {"outputs": task.outputs, "descriptors": task.descriptors, **settings.model}
+    given = {"outputs": task.outputs, "level": task.level, "descriptors": task.descriptors, **settings.model}
     return nn.PlanEConfig(node_features=task.node_features, edge_features=task.edge_features, **given)
 
 

@@ -26,7 +26,7 @@ _SEEDS = _INTEGERS = 2**63  # of PyTorch's generators and tensors
 _FILE = "settings.yaml"  # of a run
 _MOST_SEEDS = 1000  # seeds of one run
 _LONGEST = 4 * 10**5  # bytes of a YAML file
-FROM_TASK = ("node_features", "edge_features", "outputs", "descriptors", "units")
+FROM_TASK = ("node_features", "edge_features", "outputs", "level", "descriptors", "units")
 
 
 @dataclass(frozen=True)

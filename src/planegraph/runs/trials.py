@@ -32,12 +32,23 @@ def trial_title(seed: int, fold: int | None, target: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class Trial:
-    """One seed on one split for one target; ``fold`` and ``target`` are None if the task has none."""
+    """One seed on one split for one target; ``fold`` and ``target`` are None if the task has none.
+
+    Attributes:
+        split: ids of the graphs of each part. nodes: None or, if each node has a target, ids of the nodes of each part, ascending; then
+            ``split`` has the graphs that hold them, and a graph may be in several parts.
+    """
 
     seed: int
     fold: int | None
     split: dict[str, np.ndarray]
     target: str | None = None
+    nodes: dict[str, np.ndarray] | None = None
+
+    @property
+    def items(self) -> dict[str, np.ndarray]:
+        """What has a target in each part: ids of nodes or of graphs."""
+        return self.split if self.nodes is None else self.nodes
 
     @property
     def name(self) -> str:
@@ -59,16 +70,28 @@ def trials_of(task: Task, settings: TrainSettings) -> list[Trial]:
     if task.shared:
         warnings.warn(f"task {task.name}: {task.shared}", PlanegraphWarning, stacklevel=3)
     seeds = range(settings.seed, settings.seed + settings.seeds)
-    return [Trial(seed, fold, split, target) for target in task.targets or (None,) for seed in seeds for fold, split in checked]
+    splits = [(fold, *graphs_and_nodes(task, split)) for fold, split in checked]
+    targets = task.targets or (None,)
+    return [Trial(seed, fold, graphs, target, nodes) for target in targets for seed in seeds for fold, graphs, nodes in splits]
 
 
 def _whole(task: Task, split: Split, fold: int | None) -> dict[str, np.ndarray]:
-    """The three parts of a split, each of which must have graphs; their ids were checked when the task was made."""
+    """The three parts of a split, none of which may be empty; their ids were checked when the task was made."""
     for part in PARTS:
         if len(split.get(part, ())) == 0:
             there = ", ".join(name for name, ids in split.items() if len(ids)) or "none"
-            raise PlanegraphError(f"task {task.name}: no graphs in {part_title(part, fold)}; the parts with graphs are {there}")
+            what = f"{task.level}s"
+            raise PlanegraphError(f"task {task.name}: no {what} in {part_title(part, fold)}; the parts with {what} are {there}")
     return {part: split[part] for part in PARTS}
+
+
+def graphs_and_nodes(task: Task, split: Split) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray] | None]:
+    """The graphs of each part and, if the parts are of nodes, these."""
+    parts = dict(split)
+    if task.level == "graph":
+        return parts, None
+    ptr = task.dataset.tables.node_ptr
+    return {part: np.unique(np.searchsorted(ptr, ids, side="right") - 1) for part, ids in parts.items()}, parts
 
 
 def most_graphs(trials: Sequence[Trial]) -> int:

@@ -159,9 +159,13 @@ _RESERVED = re.compile(r"models|tensorboard|wandb|group\d+")
 
 def check_targets(task: Task) -> None:
     """PlanegraphError, which names the task, unless y is what the task learns: in shape everywhere, in value in its parts."""
+    if task.node_y is not None and (task.node_y.ndim not in (1, 2) or len(task.node_y) != task.size):
+        raise PlanegraphError(
+            f"task {task.name}: node_y must have a row for each of {task.size} nodes; found shape {task.node_y.shape}"
+        )
     if task.targets is not None:
         _check_names(task)
-    elif task.dataset.y is None:
+    elif task.y is None:
         raise PlanegraphError(f"task {task.name}: there is nothing to learn, the dataset has no y")
     elif task.kind == "multiclass":
         _check_classes(task)
@@ -173,8 +177,8 @@ def check_targets(task: Task) -> None:
 
 
 def _check_numbers(task: Task) -> None:
-    """A number for each graph and output."""
-    y = task.dataset.y
+    """A number for each output."""
+    y = task.y
     if y.shape[1:] != (task.outputs,) and (y.ndim, task.outputs) != (1, 1):
         raise PlanegraphError(
             f"task {task.name}: {task.kind} with outputs={task.outputs} needs y of shape ({len(y)}, {task.outputs}); found {y.shape}"
@@ -182,11 +186,11 @@ def _check_numbers(task: Task) -> None:
 
 
 def _check_classes(task: Task) -> None:
-    """One of as many classes as there are outputs for each graph."""
-    y = task.dataset.y
+    """One of as many classes as there are outputs."""
+    y = task.y
     if y.shape[1:] not in ((), (1,)) or y.dtype.kind not in "biu":
         raise PlanegraphError(
-            f"task {task.name}: multiclass needs y of shape ({len(y)},), an integer for each graph; found {y.shape}, {y.dtype}"
+            f"task {task.name}: multiclass needs y of shape ({len(y)},), an integer for each {task.level}; found {y.shape}, {y.dtype}"
         )
     outside = y[(y < 0) | (y >= task.outputs)]
     if len(outside):
@@ -195,7 +199,7 @@ def _check_classes(task: Task) -> None:
 
 def _check_names(task: Task) -> None:
     """Names that can be folders, once each, a column of y for each, and one output."""
-    names, y = task.targets, task.dataset.y
+    names, y = task.targets, task.y
     for name in names:
         if not isinstance(name, str) or not _NAME.fullmatch(name) or _RESERVED.fullmatch(name):
             raise PlanegraphError(
@@ -214,8 +218,8 @@ def _check_names(task: Task) -> None:
 
 
 def _check_values(task: Task) -> None:
-    """Finite numbers, of a binary task 0 or 1; graphs in no part of the split may have any."""
-    y = task.dataset.y
+    """Finite numbers, of a binary task 0 or 1; what is in no part of the split may have any."""
+    y = task.y
     fits, wanted = ((y == 0) | (y == 1), "0 or 1") if task.kind == "binary" else (np.isfinite(y), "finite")
     if task.missing:
         fits |= np.isnan(y)
@@ -226,11 +230,11 @@ def _check_values(task: Task) -> None:
     for where, _, ids in task.parts() or everywhere:
         found = ids[bad[ids]]
         if len(found):
-            graph = int(found[0])
-            value = y[graph][~fits[graph]][0] if y.ndim > 1 else y[graph]
+            first = int(found[0])
+            value = y[first][~fits[first]][0] if y.ndim > 1 else y[first]
             raise PlanegraphError(
-                f"task {task.name}: y must be {wanted}; found {value} at graph {graph}{where and ', in '}{where}. Correct it, or leave the "
-                "graph out of all parts"
+                f"task {task.name}: y must be {wanted}; found {value} at {task.level} {first}{where and ', in '}{where}. Correct it, or "
+                f"leave the {task.level} out of all parts"
             )
 
 
@@ -239,7 +243,7 @@ def _check_defined(task: Task) -> None:
 
     The figure is the mean over the targets that define it, so one target is enough, unless each has a model of its own.
     """
-    y = task.dataset.y.reshape(len(task.dataset), -1).astype(np.float64)
+    y = task.y.reshape(task.size, -1).astype(np.float64)
     for title, part, ids in task.parts():
         if part not in _JUDGED or not len(ids):
             continue
@@ -274,6 +278,8 @@ def check_weights(task: Task) -> None:
     weights = task.dataset.attrs.get("sample_weight")
     if weights is None:
         return
+    if task.level == "node":
+        raise PlanegraphError(f"task {task.name}: sample_weight weighs graphs, but this task has targets of nodes; leave it out")
     if weights.ndim != 1:
         raise PlanegraphError(f"task {task.name}: sample_weight must be one number for each graph; found shape {weights.shape}")
     for title, part, ids in task.parts():

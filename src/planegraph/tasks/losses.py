@@ -1,4 +1,4 @@
-"""Losses per graph, and how their sum becomes the loss of a step.
+"""Losses per graph (or node, where nodes have targets), and how their sum becomes the loss of a step.
 
 A step differentiates the plain sum over graphs of each trial. The mean, or the root of the mean square, of all graphs of the step is then
 a factor on that gradient, so that trials, padding and processes that share a step need nothing but sums.
@@ -18,7 +18,7 @@ from .task import Task
 
 
 def graph_losses(task: Task, raw: Tensor, y: Tensor) -> Tensor:
-    """(..., G): the loss of each graph, given the model's outputs (..., G, outputs); mean over targets, of which a missing one counts 0."""
+    """(..., G): the loss of each graph or node, given the outputs (..., G, outputs); mean over targets, of which a missing one counts 0."""
     if task.loss == "ce":
         return F.cross_entropy(raw.flatten(0, -2), y.reshape(-1).long(), reduction="none").view(raw.shape[:-1])
     wanted = y.reshape(raw.shape).to(raw.dtype)

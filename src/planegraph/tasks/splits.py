@@ -173,8 +173,8 @@ def part_title(part: str, fold: int | None = None) -> str:
     return f"part {part!r}" + ("" if fold is None else f" of fold {fold}")
 
 
-def checked_split(task: str, split: Any, graphs: int, fold: int | None = None) -> dict[str, np.ndarray]:
-    """The ids of each part of a split of ``graphs`` graphs; PlanegraphError, which names the task and the part, if they are none.
+def checked_split(task: str, split: Any, count: int, fold: int | None = None, what: str = "graph") -> dict[str, np.ndarray]:
+    """The ids of each part of a split of ``count`` graphs or nodes; PlanegraphError, which names the task and the part, if they are none.
 
     >>> checked_split("rings", {"train": [True, False, True], "val": [1]}, 3)["train"].tolist()
     [0, 2]
@@ -182,16 +182,16 @@ def checked_split(task: str, split: Any, graphs: int, fold: int | None = None) -
     if not isinstance(split, Mapping):
         of = "splits" if fold is None else f"fold {fold}"
         raise PlanegraphError(f"task {task}: {of} must give ids by {', '.join(PARTS)}; found {type(split).__name__}")
-    parts = {part: _ids(f"task {task}: {part_title(part, fold)}", found, graphs) for part, found in split.items()}
+    parts = {part: _ids(f"task {task}: {part_title(part, fold)}", found, count, what) for part, found in split.items()}
     for part in ("val", "test"):  # in others it is oversampling
-        twice = np.flatnonzero(np.bincount(parts.get(part, ()), minlength=graphs) > 1)
+        twice = np.flatnonzero(np.bincount(parts.get(part, ()), minlength=count) > 1)
         if len(twice):
-            raise PlanegraphError(f"task {task}: {part_title(part, fold)} names graph {twice[0]} more than once")
+            raise PlanegraphError(f"task {task}: {part_title(part, fold)} names {what} {twice[0]} more than once")
     return parts
 
 
-def shared_graphs(split: Mapping[str, np.ndarray], fold: int | None = None) -> str:
-    """What figures of this split do not show: graphs that are validated or tested on, and in an earlier part, too; empty if none are.
+def shared_graphs(split: Mapping[str, np.ndarray], fold: int | None = None, what: str = "graph") -> str:
+    """What figures of this split do not show: what is validated or tested on, and in an earlier part, too; empty if nothing is.
 
     >>> shared_graphs({"train": np.array([0, 1]), "val": np.array([2]), "test": np.array([1, 2, 3])})
     "1 of the 3 graphs of part 'test' are in part 'train', too; 1 of the 3 graphs of part 'test' are in part 'val', too"
@@ -202,25 +202,25 @@ def shared_graphs(split: Mapping[str, np.ndarray], fold: int | None = None) -> s
             common = np.intersect1d(split.get(part, ()), split.get(earlier, ()))
             if len(common):
                 title, other = part_title(part, fold), part_title(earlier, fold)
-                found.append(f"{len(common)} of the {len(split[part])} graphs of {title} are in {other}, too")
+                found.append(f"{len(common)} of the {len(split[part])} {what}s of {title} are in {other}, too")
     return "; ".join(found)
 
 
-def _ids(where: str, found: Any, graphs: int) -> np.ndarray:
+def _ids(where: str, found: Any, count: int, what: str) -> np.ndarray:
     """Ids as int64, from ids or a mask. Nothing is rounded, and integers are never a mask."""
     ids = to_numpy(found, where)
-    if ids.dtype == bool and ids.shape == (graphs,):
+    if ids.dtype == bool and ids.shape == (count,):
         return np.flatnonzero(ids)
     if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
         raise PlanegraphError(
-            f"{where} must be integers, the ids of graphs, or a boolean mask of length {graphs}; found {ids.dtype}, shape {ids.shape}"
+            f"{where} must be integers, the ids of {what}s, or a boolean mask of length {count}; found {ids.dtype}, shape {ids.shape}"
         )
-    outside = ids[(ids < 0) | (ids >= graphs)]
+    outside = ids[(ids < 0) | (ids >= count)]
     if len(outside):
-        raise PlanegraphError(f"{where} names graph {outside[0]}; there are {graphs}, from 0")
-    if len(ids) == graphs > 2 and ids.max() < 2:
+        raise PlanegraphError(f"{where} names {what} {outside[0]}; there are {count}, from 0")
+    if len(ids) == count > 2 and ids.max() < 2:
         raise PlanegraphError(
-            f"{where} holds nothing but 0 and 1, as a mask does; give the ids of its graphs, or the mask as booleans"
+            f"{where} holds nothing but 0 and 1, as a mask does; give the ids of its {what}s, or the mask as booleans"
         )
     return ids.astype(np.int64)
 

@@ -22,7 +22,7 @@ Split = Mapping[str, np.ndarray]
 
 
 class Part(NamedTuple):
-    """A part of a split: its title for messages, its name, and the ids of its graphs."""
+    """A part of a split: its title for messages, its name, and the ids of its graphs or nodes."""
 
     title: str
     name: str
@@ -38,8 +38,11 @@ class Task:
         dataset: the graphs; ``y`` is (G, outputs) numbers, float32 as a rule, or (G,) if there is one; of "multiclass" (G,) integers
             from 0 to outputs - 1. In the parts of the split it must be finite, of "binary" 0 or 1. ``attrs["sample_weight"]``, if there,
             multiplies the loss of each training graph; validation and test do not read it.
-        splits: ids of the graphs in "train", "val" and "test", or masks with an entry for each graph; or ``folds``: a list of such
-            splits, for cross-validation. Both are kept as ids.
+        node_y: None, or the targets of the nodes of all graphs, graph after graph, in place of ``y``: the model then has an output for
+            each node (``level`` is "node"), and parts of splits are nodes. Training reads the graphs that hold training nodes, as a
+            whole; only the targets of the part count.
+        splits: ids of the graphs (or nodes) in "train", "val" and "test", or masks with an entry for each; or ``folds``: a list of such
+            splits, for cross-validation. Both are kept as ids; those of nodes ascending.
         node_features, edge_features: what the columns of ``x`` and ``edge_attr`` hold (data/sizes.py), or None.
         kind: what is predicted. loss: what is trained on. metric: what is reported. Which go together is in checks.py.
         outputs: width of the model's output. output: what is applied to it.
@@ -76,6 +79,7 @@ class Task:
     units: tuple[tuple[float, float], ...] | None = None
     missing: bool = False
     seen: Mapping[str, Sequence[Sequence[int]]] | None = None
+    node_y: np.ndarray | None = None
     checked: InitVar[bool] = False
 
     # ---- your own data ------------------------------------------------------------------------------------------------------------
@@ -130,7 +134,9 @@ class Task:
         """A PyG dataset, or a list of ``Data`` with edges in both directions: features are ``x`` and ``edge_attr``, integers categories.
 
         Args:
-            y: the attribute with the targets of a graph; "y" by default.
+            y: the attribute with the targets of a graph, or of its nodes; "y" by default.
+            level: "graph", or "node" for a target for each node. The split is then as in :meth:`from_nodes`, and by default that of
+                ``train_mask``, ``val_mask`` and ``test_mask``, if the graphs have them.
             options: as in :meth:`from_packed`; "column:NAME" is an attribute of each graph here.
 
         >>> from types import SimpleNamespace
@@ -161,6 +167,29 @@ class Task:
 
         return from_graphs(graphs, y, **options)
 
+    @classmethod
+    def from_nodes(cls, graphs: Any, y: Any, **options: Any) -> Task:
+        """A target, or a row of targets, for each node of one graph or of several; the model gets an output for each node.
+
+        Args:
+            graphs: a packed dataset; or one graph, or a list of graphs, of planegraph or networkx, whose labels are the features.
+            y: the targets of all nodes, graph after graph, in the order of the nodes; for one networkx graph also a mapping by node; or
+                the name of the attribute of networkx nodes that holds them. NaN: not measured.
+            node_attrs, edge_attrs: the attributes of networkx graphs that are features, a name or several.
+            split: "random" (80 % of the nodes train, 10 % val, 10 % test), "graphs" (the same of whole graphs), node ids or masks by
+                "train", "val" and "test", or a list of such splits. Nodes are numbered over all graphs.
+            options: name, kind, metric, folds, seed and names as in :meth:`from_packed`.
+
+        >>> import planegraph as pg
+        >>> grid = pg.families.grid(8, 8)
+        >>> task = Task.from_nodes(grid, np.bincount(grid.edges.ravel()) < 4, name="border")
+        >>> task.level, task.kind, len(task.splits["train"])
+        ('node', 'binary', 52)
+        """
+        from .sources import from_nodes
+
+        return from_nodes(graphs, y, **options)
+
     def __post_init__(self, checked: bool) -> None:
         if checked:
             return
@@ -183,12 +212,31 @@ class Task:
         if self.splits is not None and self.folds is not None:
             raise PlanegraphError(f"task {self.name}: give splits or folds, not both")
         if self.splits is not None:
-            object.__setattr__(self, "splits", checked_split(self.name, self.splits, len(self.dataset)))
+            object.__setattr__(self, "splits", self._checked(self.splits))
         elif self.folds is not None:
-            folds = [checked_split(self.name, split, len(self.dataset), fold) for fold, split in enumerate(self.folds)]
+            folds = [self._checked(split, fold) for fold, split in enumerate(self.folds)]
             if not folds:
                 raise PlanegraphError(f"task {self.name}: folds must be a list of splits; found none")
             object.__setattr__(self, "folds", folds)
+
+    def _checked(self, split: Any, fold: int | None = None) -> dict[str, np.ndarray]:
+        found = checked_split(self.name, split, self.size, fold, self.level)
+        return found if self.level == "graph" else {part: np.unique(ids) for part, ids in found.items()}
+
+    @property
+    def level(self) -> Literal["graph", "node"]:
+        """What has targets."""
+        return "graph" if self.node_y is None else "node"
+
+    @property
+    def y(self) -> np.ndarray | None:
+        """The targets: a row for each graph, or for each node."""
+        return self.dataset.y if self.node_y is None else self.node_y
+
+    @property
+    def size(self) -> int:
+        """How many graphs, or nodes, there are."""
+        return len(self.dataset) if self.node_y is None else self.dataset.tables.size("node")
 
     @property
     def descriptors(self) -> int:
@@ -207,7 +255,7 @@ class Task:
     @cached_property
     def shared(self) -> str:
         """What a reader of its figures should know: graphs that are tested on and trained on, too, of the first split that has such."""
-        return next(filter(None, (shared_graphs(split, fold) for fold, split in self.by_fold())), "")
+        return next(filter(None, (shared_graphs(split, fold, self.level) for fold, split in self.by_fold())), "")
 
     def of_target(self, target: str | None) -> Task:
         """The task of one of its targets, by name; the task itself for None. Graphs are shared."""
@@ -216,10 +264,11 @@ class Task:
         if target not in (self.targets or ()):
             raise PlanegraphError(f"task {self.name} has the targets {', '.join(self.targets or ()) or 'none'}; found {target!r}")
         column = self.targets.index(target)
-        dataset = self.dataset.with_y(self.dataset.y[:, [column]])
+        y = self.y[:, [column]]
+        own = {"dataset": self.dataset.with_y(y)} if self.node_y is None else {"node_y": y}
         scale = self.scale[column] if isinstance(self.scale, tuple) else self.scale
         name = f"{self.name}-{target}"
-        return replace(self, name=name, dataset=dataset, scale=scale, targets=None, checked=True)
+        return replace(self, name=name, **own, scale=scale, targets=None, checked=True)
 
     @cached_property
     def digest(self) -> str:
@@ -233,7 +282,7 @@ class Task:
         judged += [self.names, self.units, self.missing] if self.names or self.units or self.missing else []
         dataset = self.dataset
         arrays = {**dataset.tables, "y": dataset.y, "x": dataset.x, "edge_attr": dataset.edge_attr, "dart_attr": dataset.dart_attr}
-        arrays |= {name: dataset.attrs.get(name) for name in ("descriptors", "sample_weight")}
+        arrays |= {name: dataset.attrs.get(name) for name in ("descriptors", "sample_weight")} | {"node_y": self.node_y}
         arrays |= {part.title: part.ids for part in self.parts()}
         found = sha256(json.dumps(judged).encode())
         for name, values in arrays.items():

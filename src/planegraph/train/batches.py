@@ -2,6 +2,7 @@
 
 The graphs of step k of an epoch depend on (trial, epoch, k) and the process's rank alone. A trial alone on a CPU is not padded. Whether a
 graph counts in the loss is ``attrs["weight"]``: 0 for padding, and for the stand-in of a process that has no graph left in a last step.
+Where nodes have targets, ``y`` and ``attrs["weight"]`` have a row for each node, and only the nodes of the part count.
 
 On the host a step is a list of batches, one per trial (pinned, if they go to a GPU); :func:`join` makes one batch of them. A GPU that has
 room for the dataset keeps it, and makes the batches of training itself: then a step is only the ids of its graphs (:class:`GraphIds`). The
@@ -14,9 +15,10 @@ small costs a new capture of the step, a second or more; one that is too large c
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ import torch
 from torch import Tensor
 
 from ..data.batch import Collator, PlanarBatch
+from ..data.collate import Feature
 from ..data.device.resident import ResidentDataset, make_resident
 from ..data.layout import Capacity, DoesNotFitError
 from ..data.loader import Ahead
@@ -114,6 +117,7 @@ class Batches:
             (:class:`Room`), it grows before an epoch that needs more.
         device: where the batches will go; those for a GPU are made in page-locked memory.
         epochs: of the run; None if more may be added later.
+        node_y: the targets of the nodes, if these are learned.
     """
 
     def __init__(
@@ -125,12 +129,15 @@ class Batches:
         device: torch.device,
         world: World | None = None,
         epochs: int | None = None,
+        node_y: np.ndarray | None = None,
     ) -> None:
         largest = max(len(ids) for trial in trials for ids in trial.split.values())
         self.trials, self.batch_size, self.world = list(trials), min(batch_size, largest), world or World()
         self.device, self.pin = device, device.type == "cuda"
         self.dataset, self.collator = dataset, Collator(dataset)
-        self.resident = make_resident(dataset, device) if pad and device.type in _RESIDENT else None
+        self.nodes = None if node_y is None else NodeTargets(node_y, dataset.tables.node_ptr, trials)
+        of_graphs = pad and device.type in _RESIDENT and self.nodes is None
+        self.resident = make_resident(dataset, device) if of_graphs else None
         self.room = self._make_room(epochs) if pad else None
         self.capacity: Capacity | None = self._first_capacity() if pad else None
         workers = min(len(self.trials), os.cpu_count() or 1)
@@ -153,7 +160,7 @@ class Batches:
         orders = [training_order(trial, epoch) for trial in self.trials]
         size = self.batch_size * self.world.size
         steps = [[order[k * size : (k + 1) * size] for order in orders] for k in range(first_step, self.steps)]
-        made = self._made(steps, self.capacity, share=True)
+        made = self._made(steps, self.capacity, "train", share=True)
         for batches, capacity in made if self.resident is not None else Ahead(made, _AHEAD):
             self.capacity = capacity
             yield batches
@@ -164,7 +171,7 @@ class Batches:
         count = max(-(-len(i) // self.batch_size) for i in ids)
         steps = [[i[k * self.batch_size : (k + 1) * self.batch_size] for i in ids] for k in range(count)]
         capacity = self.capacity if self.room is None else self.room.evaluation(part).padded()
-        for batches, _ in self._made(steps, capacity, share=False):
+        for batches, _ in self._made(steps, capacity, part, share=False):
             yield batches
 
     def _make_room(self, epochs: int | None) -> Room | None:
@@ -178,10 +185,12 @@ class Batches:
             return self.room.training(0).padded()
         return self.collator(training_order(self.trials[0], 0)[: self.batch_size]).layout.sizes.padded()
 
-    def _made(self, steps: list[list[np.ndarray]], capacity: Capacity | None, share: bool) -> Iterator[tuple[Any, Capacity | None]]:
-        """Each step and the capacity then, larger where a batch did not fit; ``share``: of training, where each process takes its
+    def _made(
+        self, steps: list[list[np.ndarray]], capacity: Capacity | None, part: str, share: bool
+    ) -> Iterator[tuple[Any, Capacity | None]]:
+        """Each step on a part and the capacity then, larger where a batch did not fit; ``share``: of training, where each process takes its
         share of the graphs."""
-        make = self._ids if share and self.resident is not None else self._collated
+        make: Callable[..., Any] = self._ids if share and self.resident is not None else partial(self._collated, part)
         for parts in steps:
             mine = [ids[self.world.rank :: self.world.size] if share else ids for ids in parts]
             while True:
@@ -197,16 +206,38 @@ class Batches:
         with torch.cuda.device(self.device) if self.pin else nullcontext():  # or pinned memory would wake up device 0
             return GraphIds.of(self.resident, capacity, ids, [len(ids) for ids in mine], self.pin)
 
-    def _collated(self, mine: list[np.ndarray], parts: list[np.ndarray], capacity: Capacity | None) -> list[PlanarBatch]:
-        def one(ids: np.ndarray, of: np.ndarray) -> PlanarBatch:
+    def _collated(self, part: str, mine: list[np.ndarray], parts: list[np.ndarray], capacity: Capacity | None) -> list[PlanarBatch]:
+        def one(ids: np.ndarray, of: np.ndarray, trial: Trial) -> PlanarBatch:
             with torch.cuda.device(self.device) if self.pin else nullcontext():  # or pinned memory would wake up device 0
                 batch = self.collator(ids if len(ids) else of[:1], capacity, self.pin)
+                if self.nodes is not None:
+                    self.nodes.attach(batch, ids, trial, part, self.pin)
+                    return batch
                 weight = torch.zeros(batch.layout.num_graphs, pin_memory=self.pin)
             weight[: len(ids)] = 1
             batch.attrs["weight"] = weight
             return batch
 
-        return list(map(one, mine, parts) if self.pool is None else self.pool.map(one, mine, parts))
+        return list((map if self.pool is None else self.pool.map)(one, mine, parts, self.trials))
+
+
+class NodeTargets:
+    """The targets of the nodes, and which of them are in each part of each trial."""
+
+    def __init__(self, y: np.ndarray, node_ptr: np.ndarray, trials: Sequence[Trial]) -> None:
+        self.y, self._weights = Feature.of(y, node_ptr), dict[tuple[int | None, str], Any]()
+        for trial in trials:
+            for part, nodes in trial.items.items():
+                if (trial.fold, part) not in self._weights:
+                    weight = np.zeros(len(y), np.float32)
+                    weight[nodes] = 1
+                    self._weights[trial.fold, part] = Feature.of(weight, node_ptr)
+
+    def attach(self, batch: PlanarBatch, ids: np.ndarray, trial: Trial, part: str, pin: bool) -> None:
+        """Gives the batch of the graphs ``ids`` its targets and weights; no graphs: it is a stand-in, which does not count."""
+        rows = batch.layout.num_nodes
+        batch.y = self.y.take(ids, rows, pin)
+        batch.attrs["weight"] = self._weights[trial.fold, part].take(ids, rows, pin)
 
 
 class Room:

@@ -208,7 +208,7 @@ def _save_models(stack: Stack, out: Path) -> None:
         for part in parts:
             raw, y = predictions[part][k]
             predicted, true = in_units(task, activate(task, raw)), in_units(task, y)
-            told = {"id": torch.from_numpy(trial.split[part]), "predicted": predicted, "true": true}
+            told = {"id": torch.from_numpy(trial.items[part]), "predicted": predicted, "true": true}
             save_checkpoint(folder / f"{part}.safetensors", told, {})
 
 
@@ -266,7 +266,7 @@ def summarise(
     """Mean and standard deviation over all trials, and the trials themselves."""
     results = sorted(results, key=lambda r: (r["seed"], -1 if r["fold"] is None else r["fold"]))
     summary: dict[str, Any] = {"task": task.name, "metric": task.metric, "model_class": settings.model_class}
-    summary |= {"kind": task.kind, "outputs": task.outputs, "scale": task.scale}
+    summary |= {"kind": task.kind, "level": task.level, "outputs": task.outputs, "scale": task.scale}
     for part in ("test", "val"):
         summary[part] = spread([r[part] for r in results])
     return summary | {

@@ -66,13 +66,13 @@ class Stack:
         columns = None if task.targets is None else torch.tensor([task.targets.index(t.target) for t in trials], device=device)
         self.step = (CapturedStep if captured else TrainingStep)(task, self.model, train, world, columns)
         pad, epochs = captured or len(trials) > 1, train.epochs if train.schedule.follows_epochs else None
-        self.batches = Batches(task.dataset, trials, train.batch_size, pad, device, world, epochs)
+        self.batches = Batches(task.dataset, trials, train.batch_size, pad, device, world, epochs, task.node_y)
         self.epoch, self.steps_done, self.seconds = 0, 0, 0.0
         self.memories = [train.schedule.start() for _ in trials]
         self.best: list[dict[str, Any] | None] = [None] * len(trials)
         self.best_weights: dict[str, Tensor] = {}
         self.is_saved = False  # whether there is a checkpoint
-        self._kept: dict[str, list[tuple[PlanarBatch, list[int]]]] = {}
+        self._kept: dict[str, list[tuple[PlanarBatch, list[Tensor]]]] = {}
         if world.first:
             self._resident("val")  # now, so that its shapes do not depend on how far the run is
 
@@ -95,17 +95,20 @@ class Stack:
         """For each trial the raw outputs (n, outputs) and the targets of a part, on the host, in the order of its split."""
         self.model.eval()
         out: list[list[Tensor]] = [[] for _ in self.trials]
-        for batch, sizes in self._resident(part):
+        for batch, counting in self._resident(part):
             raw = self.step.predict(batch)
-            for trial, size in enumerate(sizes):
-                out[trial].append(raw[trial, :size].clone())
-        wanted = [torch.from_numpy(task.dataset.y[trial.split[part]]) for task, trial in zip(self.tasks, self.trials, strict=True)]
+            for trial, rows in enumerate(counting):
+                out[trial].append(raw[trial].index_select(0, rows))
+        wanted = [torch.from_numpy(task.y[trial.items[part]]) for task, trial in zip(self.tasks, self.trials, strict=True)]
         return [(torch.cat(rows).cpu(), y) for rows, y in zip(out, wanted, strict=True)]
 
-    def _resident(self, part: str) -> list[tuple[PlanarBatch, list[int]]]:
-        """The batches of a part on the device, made once, with the number of graphs of each trial."""
+    def _resident(self, part: str) -> list[tuple[PlanarBatch, list[Tensor]]]:
+        """The batches of a part on the device, made once, with the rows of each trial that are in the part."""
         if part not in self._kept:
-            made = [(join(b, self.device), [int(one.attrs["weight"].sum()) for one in b]) for b in self.batches.evaluation(part)]
+            made = []
+            for batches in self.batches.evaluation(part):
+                rows = [batch.attrs["weight"].nonzero()[:, 0].to(self.device) for batch in batches]
+                made.append((join(batches, self.device), rows))
             self._kept[part] = made
         return self._kept[part]
 

@@ -26,7 +26,8 @@ from typing import Any
 from ..data.packed import PackedDataset
 from ..errors import PlanegraphError
 from ..runs.errors import SettingsError
-from ..runs.settings import RunSettings
+from ..runs.settings import RunSettings, batch_size_for
+from ..runs.trials import graphs_and_nodes
 from ..tasks.task import Task
 
 GROUP = "planegraph.tasks"
@@ -88,9 +89,13 @@ def settings_for(
     >>> settings.train.epochs, settings.train.lr, settings.model
     (100, 0.001, {'graph_scale': 12.0})
     """
-    graphs = max((len(split["train"]) for _, split in task.by_fold() if "train" in split), default=0)
+    splits = [graphs_and_nodes(task, split)[0] for _, split in task.by_fold()]
+    graphs = max((len(split["train"]) for split in splits if "train" in split), default=0)
     settings = RunSettings(name or task.name, options or {}, {"graph_scale": graph_scale(task.dataset)})
-    return settings.with_overrides([f"train.epochs={epochs_for(graphs)}", *overrides])
+    size = [f"train.epochs={epochs_for(graphs)}"]
+    if task.level == "node" and graphs <= batch_size_for(graphs):  # a step sees everything: few steps, and norms need no average
+        size += ["train.lr=0.01", "model.norm_momentum=1"]
+    return settings.with_overrides([*size, *overrides])
 
 
 def epochs_for(graphs: int) -> int:
