@@ -4,9 +4,10 @@
     python examples/road_map.py --overpasses 20    with streets that cross others without a crossing: no planar graph
     python examples/road_map.py --out bridges.npz  keep the table
 
-The table has a row per bridge: the street, its two crossings, and their coordinates. It needs numpy alone. With geopandas:
+The table has a row per bridge: the street, its two crossings u and v, and their coordinates. It needs numpy alone. With geopandas:
 
-    gpd.GeoDataFrame(table, geometry=shapely.linestrings(np.stack([table["from"], table["to"]], axis=1)))
+    lines = np.stack([table["u_x"], table["u_y"], table["v_x"], table["v_y"]], axis=1).reshape(-1, 2, 2)
+    gpd.GeoDataFrame(table, geometry=shapely.linestrings(lines))
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ def bridges_of(streets: np.ndarray, xy: np.ndarray) -> tuple[pg.Decomposition, d
     """The table. ``on_nonplanar="set"`` is for overpasses: bridges are exact, planar or not."""
     d = pg.decompose(pg.Graph(len(xy), streets), on_nonplanar="set")
     u, v = d.ends(d.bridges).T
-    return d, {"street": d.bridges, "u": u, "v": v, "from": xy[u], "to": xy[v]}
+    (u_x, u_y), (v_x, v_y) = xy[u].T, xy[v].T
+    return d, {"street": d.bridges, "u": u, "v": v, "u_x": u_x, "u_y": u_y, "v_x": v_x, "v_y": v_y}
 
 
 def main() -> int:

@@ -177,7 +177,9 @@ def test_the_example_of_a_road_map(tmp_path, monkeypatch, capsys, overpasses):
     assert f"{len(bridges)} bridges; load " in capsys.readouterr().out
     with np.load(tmp_path / "out.npz") as table:
         assert {frozenset(e) for e in np.stack([table["u"], table["v"]], axis=1).tolist()} == bridges
-        assert np.array_equal(table["from"], map["xy"][table["u"]])
+        for end in "uv":
+            assert np.array_equal(np.stack([table[f"{end}_x"], table[f"{end}_y"]], axis=1), map["xy"][table[end]])
+        assert all(column.shape == (len(bridges),) for column in table.values())  # as data frames want them
         assert np.array_equal(map["streets"][table["street"]], np.stack([table["u"], table["v"]], axis=1))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -75,7 +76,35 @@ def test_errors_are_those_of_networkx():
         list(ours(nx.bridges, nx.DiGraph([(0, 1)])))
 
 
-def test_one_setting(monkeypatch):
+def test_what_networkx_counts_in_another_way_is_left_to_it():
+    loop = nx.Graph([(0, 1), (1, 2), (0, 0)])
+    with nx.config(backend_priority=["planegraph"]):
+        assert list(nx.all_node_cuts(loop)) == list(nx.all_node_cuts(loop, backend="networkx"))
+    path = nx.path_graph(3)
+    assert edges(ours(nx.bridges, path, root=0.0)) == edges(path.edges)  # 0.0 is the node 0
+
+
+def test_without_a_cache():
+    G = nx.path_graph(3)
+    G.__networkx_cache__ = None
+    with nx.config(backend_priority=["planegraph"]):
+        assert list(nx.articulation_points(G)) == [1]
+        assert nx.is_planar(G)
+
+
+@pytest.mark.slow
+def test_the_tests_of_networkx():
+    """With the backend in place of its own functions, where it can."""
+    modules = ("test_planarity", "test_bridges", "test_planar_drawing", "test_chains")
+    names = [f"networkx.algorithms.tests.{name}" for name in modules]
+    names += [f"networkx.algorithms.{name}" for name in ("components.tests.test_biconnected", "connectivity.tests.test_kcutsets")]
+    environment = os.environ | {"NETWORKX_TEST_BACKEND": "planegraph", "NETWORKX_FALLBACK_TO_NX": "True"}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--pyargs", *names]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+def test_one_setting():
     """With the backend first in line its functions answer; what it cannot do is left to networkx."""
     G = pg.families.shuffled(pg.families.grid(60, 60), 1).to_networkx()
     G.add_edge(0, "end of a bridge")

@@ -14,7 +14,7 @@ import planegraph as pg
 from planegraph.cli import main
 from planegraph.graphs.formats.files import read_chunk, read_entries
 from planegraph.graphs.formats.graph_lines import read_lines
-from planegraph.graphs.formats.planar_code import read_rotations
+from planegraph.graphs.formats.planar_code import read_codes, rotations_of
 from planegraph.graphs.formats.sparse6 import sparse6_line
 
 
@@ -129,8 +129,9 @@ GRAPHS = [
 @pytest.mark.parametrize("stream", [io.BytesIO, Drops])
 def test_files_of_plane_graphs(stream, tmp_path):
     data = file_of(GRAPHS)
-    found = list(read_rotations(stream(data)))
-    assert [len(rotations) for rotations in found] == [g.num_nodes for g in GRAPHS]
+    found = list(read_codes(stream(data)))
+    assert [len(rotations_of(code)) for code in found] == [g.num_nodes for g in GRAPHS]
+    assert list(read_codes(stream(data + data))) == found + found  # files that were joined
     path = tmp_path / "some.pc"
     path.write_bytes(data)
     assert [e.to_graph() for e in pg.read_planar_code(path)] == GRAPHS
@@ -147,7 +148,27 @@ def test_damaged_files(tmp_path):
     path.write_bytes(b"\x03\x02\x00\x03\x00\x01\x00")
     with pytest.raises(pg.FormatError, match="graph 1: planar_code has an edge in one direction only"):
         list(pg.read_planar_code(path))
-    assert main(["canon", str(path)]) == 2
+    assert main(["canon", str(path)]) == 1
+
+
+def test_good_graphs_before_damage_are_printed(tmp_path, capsys):
+    path = tmp_path / "some.pc"
+    good, wrong = bytes([2, 2, 0, 1, 0]), bytes([2, 3, 0, 1, 0])
+    path.write_bytes(good * 5000 + wrong + good + b"\x02\x02")
+    assert main(["filter", "--planar", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert out.split() == [pg.families.path(2).to_sparse6()] * 5001
+    assert "some.pc:5001: planar_code of 2 nodes names node 3" in err
+    assert "some.pc, graph 5003: planar_code ends after 0 of 2 nodes" in err
+
+
+def test_two_bytes_either_way(tmp_path):
+    g = pg.families.shuffled(pg.families.apollonian(300, seed=1))
+    code = pg.embedding(g).to_planar_code()
+    numbers = np.frombuffer(code[len(b">>planar_code be<<\0") :], ">u2").astype("<u2").tobytes()
+    path = tmp_path / "some.pc"
+    path.write_bytes(code + b">>planar_code le<<\0" + numbers + b">>planar_code<<" + bytes([1, 0]))
+    assert [e.to_graph() for e in pg.read_planar_code(path)] == [g, g, pg.Graph(1, [])]
 
 
 def test_parallel_edges_are_named(tmp_path, capsys):
@@ -155,7 +176,7 @@ def test_parallel_edges_are_named(tmp_path, capsys):
     path.write_bytes(bytes([2, 2, 2, 0, 1, 1, 0, 2, 2, 0, 1, 0]))
     assert main(["canon", str(path)]) == 1
     out, err = capsys.readouterr()
-    assert "some.pc:1: sparse6: edges 0 = (0, 1) and 1 = (0, 1) are parallel" in err
+    assert "some.pc:1: planar_code: edges 0 = (0, 1) and 1 = (0, 1) are parallel" in err
     assert out.split() == [pg.canonical_form(pg.families.path(2)).digest]
 
 

@@ -19,11 +19,10 @@ import numpy as np
 
 from .decomposition import api
 from .decomposition.objects import Decomposition
-from .errors import InvalidGraphError, NotPlanarError
+from .errors import NotPlanarError
 from .graphs.formats.convert import as_any_graph
 from .graphs.graph import Graph
 from .graphs.multigraph import MultiGraph
-from .graphs.names import Numbers
 from .planarity.find import embedding
 
 
@@ -71,8 +70,8 @@ def can_run(name: str, args: tuple, kwargs: dict[str, Any]) -> bool:
 
 def should_run(name: str, args: tuple, kwargs: dict[str, Any]) -> bool:
     """networkx finds cut nodes in the time that a conversion takes, so there we answer for graphs that are already converted."""
-    graph = args[0] if args else kwargs["G"]
-    return name != "articulation_points" or "planegraph" in graph.__networkx_cache__.get("backends", ())
+    cache = getattr(args[0] if args else kwargs["G"], "__networkx_cache__", None) or {}
+    return name != "articulation_points" or "planegraph" in cache.get("backends", ())
 
 
 # ---- planarity
@@ -109,21 +108,26 @@ def articulation_points(G: Converted) -> Iterator[Any]:
 
 
 def all_node_cuts(G: Converted, k: int | None = None, flow_func: Any = None) -> Iterator[set]:
-    d, n = G.of_simple, G.simple.num_nodes
-    if n < 2:
-        raise NotImplementedError("graphs of one node or none")
-    if d.node_connectivity == 0:
-        raise nx.NetworkXError("Input graph is disconnected.")
-    if G.simple.num_edges == n * (n - 1) // 2:
-        return iter(())
-    if d.node_connectivity > 2 or k not in (None, d.node_connectivity):
+    if G.is_multigraph() or G.simple.num_nodes < 2:
+        raise NotImplementedError("loops count in networkx, and graphs of one node or none have answers there")
+    connectivity = G.decomposition.node_connectivity
+    if connectivity > 2 or k not in (None, connectivity):
         raise NotImplementedError("only the smallest cuts, of one or two nodes")
-    return map(set, d.separation_pairs) if d.node_connectivity == 2 else ({v} for v in articulation_points(G))
+    return _smallest_cuts(G, connectivity)
+
+
+def _smallest_cuts(G: Converted, connectivity: int) -> Iterator[set]:
+    if connectivity == 0:
+        raise nx.NetworkXError("Input graph is disconnected.")
+    n = G.simple.num_nodes
+    if G.simple.num_edges < n * (n - 1) // 2:
+        yield from map(set, G.decomposition.separation_pairs) if connectivity == 2 else ({v} for v in articulation_points(G))
 
 
 def _in_component_of(G: Converted, root: Any) -> np.ndarray:
+    nodes = range(G.graph.num_nodes) if G.graph.names is None else G.graph.names.tolist()
     try:
-        v = Numbers(G.graph.num_nodes, G.graph.names)[root]
-    except InvalidGraphError:
+        component = G.decomposition.components[nodes.index(root)]
+    except ValueError:
         raise nx.NodeNotFound(f"Root node {root} is not in graph") from None
-    return G.decomposition.components == G.decomposition.components[v]
+    return G.decomposition.components == component

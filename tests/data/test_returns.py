@@ -99,7 +99,7 @@ def test_walks_need_all_their_labels() -> None:
     graph = pg.GraphBatch.from_graphs([pg.Graph(3, [(0, 1), (1, 2)], node_labels=[1, 1, 2])])
     ds = PackedDataset.from_arrays(graph, x=[[0], [0], [0]])
     assert ds.node_labels == ("x", "labels")
-    with pytest.raises(ValueError, match="they broke ties by labels, which the dataset does not hold"):
+    with pytest.raises(ValueError, match="walks broke ties by labels, which the dataset does not hold"):
         ds.with_returns(STEPS, walks=True)
 
 

@@ -9,7 +9,7 @@ from os import PathLike
 import numpy as np
 
 from ..errors import FormatError, require
-from ..graphs.formats.planar_code import both_ends, read_rotations
+from ..graphs.formats.planar_code import both_ends, read_codes, rotations_of
 from ..graphs.graph import Graph
 from .embedding import Embedding
 
@@ -40,16 +40,16 @@ def from_planar_code(code: bytes) -> Embedding:
     >>> from_planar_code(bytes([3, 2, 3, 0, 3, 1, 0, 1, 2, 0]))
     Embedding(3 nodes, 3 edges, 2 faces)
     """
-    graphs = read_rotations(io.BytesIO(code))
-    rotations = next(graphs, None)
-    if rotations is None:
+    codes = read_codes(io.BytesIO(code))
+    first = next(codes, None)
+    if first is None:
         raise FormatError("planar_code is empty")
     try:
-        goes_on = next(graphs, None) is not None
+        goes_on = next(codes, None) is not None
     except FormatError:
         goes_on = True
     require(not goes_on, "planar_code goes on after its last node: give one graph, or read the file by pg.read_planar_code")
-    return _embedding(rotations)
+    return _embedding(rotations_of(first))
 
 
 def read_planar_code(path: str | PathLike[str]) -> Iterator[Embedding]:
@@ -65,8 +65,8 @@ def read_planar_code(path: str | PathLike[str]) -> Iterator[Embedding]:
     count = 0
     with open(path, "rb") as stream:
         try:
-            for rotations in read_rotations(stream):
-                yield _embedding(rotations)
+            for code in read_codes(stream):
+                yield _embedding(rotations_of(code))
                 count += 1
         except FormatError as error:
             raise FormatError(f"{path}, graph {count + 1}: {error}") from None

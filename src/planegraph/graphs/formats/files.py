@@ -27,7 +27,7 @@ from ...errors import FormatError, MissingDependencyError, PlanegraphError
 from ..batch import GraphBatch
 from ..graph import Graph
 from .graph_lines import HEADERS, read_line, read_lines
-from .planar_code import as_sparse6, read_rotations
+from .planar_code import as_sparse6, graph_of, read_codes
 
 FORMATS = ("graph6", "smiles", "edges", "edgelist", "planar_code")
 _SUFFIXES = {
@@ -54,7 +54,16 @@ class Entry:
     text: bytes
 
     def shown(self) -> str:
+        """The text as people read it."""
         return self.text.decode("utf-8", "replace")
+
+
+class CodeEntry(Entry):
+    """One graph of a file of planar_code; its line is its number in the file."""
+
+    def shown(self) -> str:
+        """As sparse6, because a code is not text."""
+        return as_sparse6(self.text)
 
 
 def format_of(name: str) -> str:
@@ -67,9 +76,16 @@ def format_of(name: str) -> str:
 
 
 def read_entries(stream: BinaryIO, source: str, format: str) -> Iterator[list[Entry]]:
-    """The entries of a file in chunks. FormatError for a line that is too long."""
-    entries, size = [], 0
-    for entry in _planar_codes(stream, source) if format == "planar_code" else _entries(stream, source, format):
+    """The entries of a file in chunks. FormatError, after the entries before it, for a line that is too long or a file that is cut off."""
+    entries, size, problem = [], 0, None
+    found = _codes(stream, source) if format == "planar_code" else _entries(stream, source, format)
+    while True:
+        try:
+            entry = next(found, None)
+        except FormatError as error:
+            entry, problem = None, error
+        if entry is None:
+            break
         entries.append(entry)
         size += len(entry.text)
         if len(entries) >= _CHUNK_LINES or size >= _CHUNK_BYTES:
@@ -77,18 +93,19 @@ def read_entries(stream: BinaryIO, source: str, format: str) -> Iterator[list[En
             entries, size = [], 0
     if entries:
         yield entries
+    if problem is not None:
+        raise problem
 
 
 def _entries(stream: BinaryIO, source: str, format: str) -> Iterator[Entry]:
     return (_paragraphs if format == "edgelist" else _lines)(_bounded(stream, source), source)
 
 
-def _planar_codes(stream: BinaryIO, source: str) -> Iterator[Entry]:
-    """Graphs as lines of sparse6; their lines are their numbers."""
+def _codes(stream: BinaryIO, source: str) -> Iterator[Entry]:
     number = 0
     try:
-        for number, rotations in enumerate(read_rotations(stream), 1):
-            yield Entry(source, number, as_sparse6(rotations).encode())
+        for number, code in enumerate(read_codes(stream), 1):
+            yield CodeEntry(source, number, code)
     except FormatError as error:
         raise FormatError(f"{source}, graph {number + 1}: {error}") from None
 
@@ -126,7 +143,7 @@ def _paragraphs(stream: Iterable[bytes], source: str) -> Iterator[Entry]:
 
 def read_chunk(format: str, entries: list[Entry], stereo: bool) -> tuple[GraphBatch, np.ndarray, dict[int, PlanegraphError]]:
     """The good graphs of a chunk as one batch, their positions among the entries, and the errors of the others by position."""
-    if format in ("graph6", "planar_code"):
+    if format == "graph6":
         return read_lines([entry.text for entry in entries])
     graphs, where, errors = [], [], {}
     for i, entry in enumerate(entries):
@@ -142,8 +159,10 @@ def read_chunk(format: str, entries: list[Entry], stereo: bool) -> tuple[GraphBa
 
 def parse(format: str, text: bytes, stereo: bool) -> Graph:
     """One graph, with the names of its nodes if it has any; a molecule with or without stereochemistry."""
-    if format in ("graph6", "planar_code"):
+    if format == "graph6":
         return read_line(text)
+    if format == "planar_code":
+        return graph_of(text)
     try:
         words = text.decode("utf-8")
     except UnicodeDecodeError as error:
