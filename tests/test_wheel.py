@@ -66,7 +66,7 @@ def place(tmp_path) -> Path:
         (tmp_path / name).mkdir()
     for name in TESTS:
         shutil.copy(ROOT / "tests" / name, tmp_path / "tests")
-    for name in ("README.md", "docs/molecules.md", "docs/pyg.md", "examples/molecules.csv"):
+    for name in ("README.md", "CONTRIBUTING.md", "docs/molecules.md", "docs/pyg.md", "examples/molecules.csv"):
         shutil.copy(ROOT / name, tmp_path / name)
     return tmp_path
 

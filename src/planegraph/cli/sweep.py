@@ -54,6 +54,7 @@ def is_sweep(args: argparse.Namespace) -> bool:
 
 def run_job(args: argparse.Namespace, job: Job) -> int:
     """Trains the run or the sweep and prints the results; returns the exit code."""
+    from ..runs.errors import damage_named
     from ..train.run import runs_of
 
     code = 0
@@ -63,7 +64,9 @@ def run_job(args: argparse.Namespace, job: Job) -> int:
         result = job.train(job.settings_for(args.overrides), job.out)
         if first_process():
             for folder, of_target in runs_of(job.out, result):
-                say(job.summary(of_target, str(folder)) + where_report(str(folder)))
+                with damage_named(Path(folder) / "result.json"):
+                    said = job.summary(of_target, str(folder))
+                say(said + where_report(str(folder)))
     for note in job.remarks:
         complain(note)
     return code

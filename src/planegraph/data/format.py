@@ -315,6 +315,10 @@ def _find_manifest(metadata: Any) -> dict[str, Any]:
     _check(manifest.get("format") == FORMAT, f"its format is {shown(manifest.get('format'))}, not {FORMAT!r}")
     version = manifest.get("version")
     _check(version == VERSION, f"it has format version {shown(version)}; this planegraph reads version {VERSION}")
+    _check(isinstance(manifest.get("content"), str), "its manifest has no digest of its content")
+    labels = manifest.get("labels")
+    names = [labels.get(key) for key in ("nodes", "edges")] if isinstance(labels, dict) else [None]
+    _check(all(isinstance(n, list) and all(isinstance(s, str) for s in n) for n in names), "its labels are not lists of names")
     return manifest
 
 

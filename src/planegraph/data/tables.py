@@ -18,6 +18,7 @@ import numpy as np
 
 from .. import _core
 from ..decomposition.tables import COLUMNS, Tables, by_table
+from ..errors import require
 from ..graphs.batch import GraphBatch, rows_of, shift_of
 
 _STORED = [column for column in COLUMNS.values() if column.file]
@@ -73,9 +74,10 @@ class PackedTables(Tables, Mapping[str, np.ndarray]):
 
     def left_out(self) -> np.ndarray:
         """For each edge, whether it is in no walk: left out of the planar subgraph that was decomposed."""
-        has = self.walk_edge >= 0
+        edge = (self.walk_edge + shift_of(self.walk_ptr, self.edge_ptr))[self.walk_edge >= 0]
+        require((edge < len(self.edges)).all(), "damaged tables: a walk names an edge that is not there")
         outside = np.ones(len(self.edges), bool)
-        outside[(self.walk_edge + shift_of(self.walk_ptr, self.edge_ptr))[has]] = False
+        outside[edge] = False
         return outside
 
     @property

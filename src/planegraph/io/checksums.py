@@ -22,6 +22,7 @@ from typing import IO, Any
 
 from ..errors import FormatError
 from .reading import read_file
+from .text import shortened
 
 SEAL = "planegraph-seal"
 UNSEALED = "0" * 8
@@ -49,7 +50,7 @@ def unsealed(found: Mapping[str, Any], required: bool = False) -> dict[str, Any]
     values = dict(found)
     wanted = values.pop(_FIELD, None)
     if (required or _FIELD in found) and wanted != (now := _checksum(values)):
-        raise FormatError(f"its checksum is {now}, not {wanted}")
+        raise FormatError(f"its checksum is {now}, not {shortened(wanted, 40)}")
     return values
 
 
