@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from itertools import combinations
 
 import numpy as np
@@ -53,6 +54,45 @@ def test_huge_and_tiny_coordinates(n, m, seed):
     found = pg.planarize(pg.Graph(n, edges), xy)
     found.embedding.check()
     assert_arrangement(xy, edges)
+
+
+@given(st.integers(3, 16), st.integers(1, 3), seeds)
+def test_edges_of_hubs_that_overlap(n, hubs, seed):
+    """Several edges of a node in one direction, each over the next."""
+    rng = random.Random(seed)
+    xy = rng.sample([(x, y) for x in range(-3, 4) for y in range(-2, 3)], n)
+    edges = {(h, v) if rng.random() < 0.5 else (v, h) for h in range(min(hubs, n)) for v in range(h + 1, n)}
+    assert_arrangement(xy, rng.sample(sorted(edges), len(edges)))
+
+
+def star(leaves: int) -> tuple[pg.Graph, np.ndarray]:
+    angle = np.linspace(0, 2 * np.pi, leaves, endpoint=False)
+    return pg.families.star(leaves), np.concatenate([[(0, 0)], np.stack([np.cos(angle), np.sin(angle)], 1)])
+
+
+def test_a_star_costs_no_pairs():
+    """All pairs of 50,000 edges would take half a minute."""
+    g, points = star(50_000)
+    start = time.thread_time()
+    found = pg.planarize(g, points)
+    assert time.thread_time() - start < 2
+    assert found.graph == g
+    assert found.embedding.next.tolist() == pg.embedding(g, points).next.tolist()
+
+
+def test_a_hub_among_streets():
+    """The edges of a star do not keep boxes from separating 20,000 short ones among them."""
+    rng = np.random.default_rng(4)
+    g, points = star(20_000)
+    ends = rng.uniform(-1, 1, (20_000, 2))
+    ends = np.stack([ends, ends + 1e-6], 1).reshape(-1, 2)
+    n = g.num_nodes
+    both = pg.Graph(n + len(ends), np.concatenate([g.edges, n + np.arange(len(ends)).reshape(-1, 2)]))
+    start = time.thread_time()
+    found = pg.planarize(both, np.concatenate([points, ends]))
+    assert time.thread_time() - start < 4
+    found.embedding.check()
+    assert found.graph.num_nodes > both.num_nodes  # some are crossed
 
 
 def test_many_edges_through_one_point():

@@ -35,7 +35,7 @@ class Planarization(NamedTuple):
 
 
 def planarize(graph: Any, positions: Any) -> Planarization:
-    """Makes a planar graph of a straight-line drawing with crossings, such as a road map: O((n + m + k) log n) for k crossings.
+    """Makes a planar graph of a straight-line drawing with crossings, such as a road map.
 
     Edges are cut where they cross, and where a node lies on them. Where they overlap, the common part is one edge; its ``source`` is
     the first of them, and ``parts`` lists it for all. Several edges that cross at one point get one node there. Nodes at one point are
@@ -45,6 +45,9 @@ def planarize(graph: Any, positions: Any) -> Planarization:
     rounded to doubles, to some units in the last place of the coordinates of their edges. So ``embedding`` is that of the true
     arrangement, even where a drawing of the rounded points would show it differently because crossings are closer together than
     doubles can tell.
+
+    O((n + m + k) log n), where k counts the pairs of edges that are near each other. In maps these are few; long edges side by side may be
+    O(m^2) such pairs even if they do not cross. Edges that share a node are none.
 
     Args:
         graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads.
