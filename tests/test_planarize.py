@@ -45,6 +45,12 @@ def test_points_that_nearly_are_on_a_grid(n, m, noise, seed):
     assert_arrangement(xy, random_edges(n, m, rng))
 
 
+def test_a_crossing_whose_determinants_need_several_doubles():
+    """The largest of these doubles alone put it 0.25 away."""
+    q = 2.0**-45
+    assert_arrangement([(1 - 3 * q, 4), (1 + 3 * q, 0), (1 + 2 * q, 2 + 2 * q), (1 - 2 * q, 3 + 3 * q)], [(0, 1), (2, 3)])
+
+
 @given(st.integers(3, 9), st.integers(1, 14), seeds)
 def test_huge_and_tiny_coordinates(n, m, seed):
     rng = random.Random(seed)
