@@ -423,3 +423,24 @@ def test_polyhedra_have_one_embedding():
 def test_planar_embeddings_of_networkx_are_graphs():
     _, theirs = nx.check_planarity(nx.cycle_graph(4))
     assert pg.as_graph(theirs) == pg.families.cycle(4)
+
+
+def test_what_cannot_be_changed():
+    """Nor can arrays be written to that it hands out and keeps."""
+    e = pg.embedding(pg.families.wheel(5)).with_outer_face(0)
+    multigraph = pg.MultiGraph(2, [(0, 1), (0, 1)])
+    for array in (e.edges, e.next, e.source, e.face_ptr, e.face_darts, e.face_of, e.face_nodes, e.face(0)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert not any(array.flags.writeable for array in vars(e).values() if isinstance(array, np.ndarray))
+    for owner, name in ((e, "next"), (e, "face_nodes"), (multigraph, "edges"), (pg.GraphBatch.from_graphs([]), "edges")):
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            delattr(owner, name)
+    p = pg.planarize(pg.Graph(4, [(0, 1), (2, 3)]), [(0, 0), (2, 2), (2, 0), (0, 2)])
+    s = pg.planar_subgraph(pg.families.complete(5))
+    for array in (p.positions, p.source, p.along, p.part_ptr, p.parts, s.kept, s.left_out):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert p.source.dtype == p.parts.dtype == s.kept.dtype == s.left_out.dtype == pg.decompose(s.graph).bridges.dtype == np.int64
+    assert s == s != pg.planar_subgraph(pg.families.complete(5))
+    assert p == p != pg.planarize(p.graph, p.positions)

@@ -2,34 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from ..errors import InvalidEmbeddingError
 from ..graphs.formats.convert import as_graph
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, read_only
 from ..graphs.names import plain
 from .embedding import Embedding
 from .positions import as_points
 
 
-class Planarization(NamedTuple):
-    """What :func:`planegraph.planarize` makes of a map: edges are cut into parts at the nodes on them."""
+@dataclass(frozen=True, eq=False)
+class Planarization:
+    """What :func:`planegraph.planarize` makes of a map: edges are cut into parts at the nodes on them. Its arrays are read-only."""
 
     graph: Graph
     """The nodes of the input, then one for every crossing. Without labels: those of edges are ``labels[source]``."""
     positions: np.ndarray
     """Shape (nodes, 2), float64: the points given, then those of the crossings, rounded."""
     source: np.ndarray
-    """For each edge, the edge of the input that it is a part of; it has the same direction."""
+    """For each edge, int64: the edge of the input that it is a part of; it has the same direction."""
     along: np.ndarray
     """Shape (edges, 2): where on that edge it begins and ends, from 0 to 1."""
     part_ptr: np.ndarray
     """Edge e of the input consists of the edges ``parts[part_ptr[e]:part_ptr[e + 1]]``, in its direction."""
     parts: np.ndarray
-    """See ``part_ptr``. Parts where edges of the input overlap come several times."""
+    """See ``part_ptr``; int64. Parts where edges of the input overlap come several times."""
     embedding: Embedding
     """The true arrangement: its faces are those of the map."""
 
@@ -73,7 +75,15 @@ def planarize(graph: Any, positions: Any) -> Planarization:
     names = None if graph.names is None else _names(graph.names, len(crossings))
     planar = Graph._trusted(n, edges, names=names)
     embedding = Embedding._trusted(n, planar.edges, after, names, outer)
-    return Planarization(planar, np.concatenate([points, crossings]), source, along, part_ptr, parts, embedding)
+    return Planarization(
+        graph=planar,
+        positions=read_only(np.concatenate([points, crossings])),
+        source=read_only(source.astype(np.int64)),
+        along=read_only(along),
+        part_ptr=read_only(part_ptr),
+        parts=read_only(parts.astype(np.int64)),
+        embedding=embedding,
+    )
 
 
 def _names(names: np.ndarray, crossings: int) -> np.ndarray:
