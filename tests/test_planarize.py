@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 import time
 from itertools import combinations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -117,6 +119,19 @@ def test_named_nodes():
     found = pg.planarize(pg.Graph(4, [(0, 1), (2, 3)], names=list(xy)), xy)
     assert found.graph.names.tolist() == [*xy, ("crossing", 0)]
     assert found.embedding.rotation(("crossing", 0)).tolist() == ["a", "c", "b", "d"]
+
+
+def test_planarized_twice():
+    """Names stay different: new crossings are numbered after those of the first time."""
+    xy = {"a": (0, 0), "b": (2, 2), "c": (2, 0), "d": (0, 2)}
+    first = pg.planarize(nx.Graph([("a", "b"), ("c", "d")]), xy)
+    more = first.graph.to_networkx()
+    more.add_edge("e", "f")
+    xy = dict(zip(first.graph.names.tolist(), first.positions.tolist(), strict=True)) | {"e": (0, 1), "f": (2, 1.5)}
+    found = pg.planarize(more, xy)
+    assert set(found.graph.names.tolist()) == {*xy, ("crossing", 1), ("crossing", 2)}
+    assert len(found.graph.to_networkx()) == found.graph.num_nodes == 9
+    assert pickle.loads(pickle.dumps(found.graph)) == found.graph
 
 
 def test_nodes_at_one_point_are_refused():

@@ -55,7 +55,8 @@ def planarize(graph: Any, positions: Any) -> Planarization:
         graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads.
         positions: shape (n, 2), or a dict by node; coordinates are 0 or between 2^-200 and 2^250 in magnitude.
 
-    If nodes have names, the crossings are called ``("crossing", 0)``, ``("crossing", 1)``, ...
+    If nodes have names, the crossings are called ``("crossing", 0)``, ``("crossing", 1)``, ... Where nodes are called so before,
+    as after another call, the numbers continue from theirs.
 
     >>> import planegraph as pg
     >>> found = pg.planarize(pg.Graph(4, [(0, 1), (2, 3)]), [(0, 0), (2, 2), (2, 0), (0, 2)])
@@ -89,6 +90,11 @@ def planarize(graph: Any, positions: Any) -> Planarization:
 def _names(names: np.ndarray, crossings: int) -> np.ndarray:
     longer = np.empty(len(names) + crossings, object)
     longer[: len(names)] = names.tolist()
+    first = 1 + max((name[1] for name in names.tolist() if _is_crossing(name)), default=-1)
     for k in range(crossings):
-        longer[len(names) + k] = ("crossing", k)
+        longer[len(names) + k] = ("crossing", first + k)
     return longer
+
+
+def _is_crossing(name: Any) -> bool:
+    return isinstance(name, tuple) and len(name) == 2 and name[0] == "crossing" and isinstance(name[1], int)
