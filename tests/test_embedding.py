@@ -444,3 +444,14 @@ def test_what_cannot_be_changed():
     assert p.source.dtype == p.parts.dtype == s.kept.dtype == s.left_out.dtype == pg.decompose(s.graph).bridges.dtype == np.int64
     assert s == s != pg.planar_subgraph(pg.families.complete(5))
     assert p == p != pg.planarize(p.graph, p.positions)
+
+
+def test_large_integers_that_doubles_hold():
+    """As coordinates; others would be rounded, and are refused."""
+    g = pg.Graph(2, [(0, 1)])
+    for dtype in (np.int64, np.uint64):
+        assert pg.embedding(g, np.array([(0, 0), (2**60, 2**62)], dtype)).num_edges == 1
+        for wrong in (2**60 + 1, int(np.iinfo(dtype).max)):
+            with pytest.raises(pg.InvalidEmbeddingError, match="exact in double precision"):
+                pg.embedding(g, np.array([(0, 0), (0, wrong)], dtype))
+    assert pg.planarize(g, np.array([(-(2**63), 0), (0, 0)])).graph == g
