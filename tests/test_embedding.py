@@ -423,3 +423,35 @@ def test_polyhedra_have_one_embedding():
 def test_planar_embeddings_of_networkx_are_graphs():
     _, theirs = nx.check_planarity(nx.cycle_graph(4))
     assert pg.as_graph(theirs) == pg.families.cycle(4)
+
+
+def test_what_cannot_be_changed():
+    """Nor can arrays be written to that it hands out and keeps."""
+    e = pg.embedding(pg.families.wheel(5)).with_outer_face(0)
+    multigraph = pg.MultiGraph(2, [(0, 1), (0, 1)])
+    for array in (e.edges, e.next, e.source, e.face_ptr, e.face_darts, e.face_of, e.face_nodes, e.face(0)):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert not any(array.flags.writeable for array in vars(e).values() if isinstance(array, np.ndarray))
+    for owner, name in ((e, "next"), (e, "face_nodes"), (multigraph, "edges"), (pg.GraphBatch.from_graphs([]), "edges")):
+        with pytest.raises(AttributeError, match="cannot be changed"):
+            delattr(owner, name)
+    p = pg.planarize(pg.Graph(4, [(0, 1), (2, 3)]), [(0, 0), (2, 2), (2, 0), (0, 2)])
+    s = pg.planar_subgraph(pg.families.complete(5))
+    for array in (p.positions, p.source, p.along, p.part_ptr, p.parts, s.kept, s.left_out):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1
+    assert p.source.dtype == p.parts.dtype == s.kept.dtype == s.left_out.dtype == pg.decompose(s.graph).bridges.dtype == np.int64
+    assert s == s != pg.planar_subgraph(pg.families.complete(5))
+    assert p == p != pg.planarize(p.graph, p.positions)
+
+
+def test_large_integers_that_doubles_hold():
+    """As coordinates; others would be rounded, and are refused."""
+    g = pg.Graph(2, [(0, 1)])
+    for dtype in (np.int64, np.uint64):
+        assert pg.embedding(g, np.array([(0, 0), (2**60, 2**62)], dtype)).num_edges == 1
+        for wrong in (2**60 + 1, int(np.iinfo(dtype).max)):
+            with pytest.raises(pg.InvalidEmbeddingError, match="exact in double precision"):
+                pg.embedding(g, np.array([(0, 0), (0, wrong)], dtype))
+    assert pg.planarize(g, np.array([(-(2**63), 0), (0, 0)])).graph == g

@@ -33,6 +33,12 @@ try:
         large = pg.families.grid(1000, 500)
         while True:
             pg.embedding(large, pg.planar_layout(large))
+    if what == "crossings":  # two hubs, each joined to the same nodes: pairs that no box separates
+        side = np.random.default_rng(1).uniform(-1, 1, (150_000, 2))
+        hubs = pg.Graph(150_002, np.stack([np.arange(300_000) % 2, 2 + np.arange(300_000) // 2], 1))
+        points = np.concatenate([[(0, 0), (1e-9, 0)], side])
+        while True:
+            pg.planarize(hubs, points)
     while True:
         pg.decompose_batch(batch, threads=threads, codes=True)
 except KeyboardInterrupt:
@@ -46,7 +52,16 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 @pytest.mark.parametrize(
     ("what", "threads"),
-    [("molecules", 1), ("molecules", 2), ("maps", 1), ("maps", 2), ("planarity", 1), ("drawing", 1), ("symmetries", 2)],
+    [
+        ("molecules", 1),
+        ("molecules", 2),
+        ("maps", 1),
+        ("maps", 2),
+        ("planarity", 1),
+        ("drawing", 1),
+        ("crossings", 1),
+        ("symmetries", 2),
+    ],
 )
 def test_ctrl_c(what, threads):
     with subprocess.Popen(

@@ -272,3 +272,11 @@ def test_st_numberings_without_recursion():
     n = 200_000
     number = pg.st_numbering(pg.families.cycle(n), 0, n - 1)
     assert number.tolist() == list(range(n))
+
+
+def test_triangulate_refuses_duals_with_loops_or_parallel_edges():
+    for g in (pg.families.cycle(4), pg.families.path(3)):
+        with pytest.raises(pg.InvalidGraphError):
+            pg.triangulate(pg.embedding(g).dual())
+    cube = pg.embedding(pg.families.prism(4)).dual()
+    assert pg.triangulate(cube).num_edges == 3 * cube.num_nodes - 6

@@ -126,6 +126,27 @@ def test_large_witnesses():
     assert assert_refused(moebius.shuffled(random.Random(2))[0]) == "K3,3"
 
 
+def assert_shortest_paths(g: Plain, witness) -> None:
+    """No path of the witness can be replaced by a shorter one that avoids the others."""
+    graph = nx.Graph(g.edges)
+    others = set(np.ravel(witness).tolist())
+    for path in witness.paths:
+        free = graph.subgraph((set(graph) - others) | set(path))
+        assert nx.shortest_path_length(free, path[0], path[-1]) == len(path) - 1, (g, path)
+
+
+@given(st.integers(5, 40), st.floats(0, 1), seeds)
+def test_paths_of_witnesses_are_shortest(n, density, seed):
+    """Also of graphs with more edges than a planarity test has to look at."""
+    rng = random.Random(seed)
+    pairs = list(combinations(range(n), 2))
+    g = Plain.of(n, rng.sample(pairs, round(n + density * (len(pairs) - n))))
+    witness = pg.kuratowski_witness(g.build())
+    if witness is not None:
+        assert_witness(g, witness)
+        assert_shortest_paths(g, witness)
+
+
 def test_witnesses_are_small_where_the_obstruction_is():
     """One bridge over a street of a grid: a dozen edges or two are enough, wherever it is; and no path can be shortened."""
     side = 90

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pickle
 import random
+import time
 from itertools import combinations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -44,6 +47,12 @@ def test_points_that_nearly_are_on_a_grid(n, m, noise, seed):
     assert_arrangement(xy, random_edges(n, m, rng))
 
 
+def test_a_crossing_whose_determinants_need_several_doubles():
+    """The largest of these doubles alone put it 0.25 away."""
+    q = 2.0**-45
+    assert_arrangement([(1 - 3 * q, 4), (1 + 3 * q, 0), (1 + 2 * q, 2 + 2 * q), (1 - 2 * q, 3 + 3 * q)], [(0, 1), (2, 3)])
+
+
 @given(st.integers(3, 9), st.integers(1, 14), seeds)
 def test_huge_and_tiny_coordinates(n, m, seed):
     rng = random.Random(seed)
@@ -53,6 +62,45 @@ def test_huge_and_tiny_coordinates(n, m, seed):
     found = pg.planarize(pg.Graph(n, edges), xy)
     found.embedding.check()
     assert_arrangement(xy, edges)
+
+
+@given(st.integers(3, 16), st.integers(1, 3), seeds)
+def test_edges_of_hubs_that_overlap(n, hubs, seed):
+    """Several edges of a node in one direction, each over the next."""
+    rng = random.Random(seed)
+    xy = rng.sample([(x, y) for x in range(-3, 4) for y in range(-2, 3)], n)
+    edges = {(h, v) if rng.random() < 0.5 else (v, h) for h in range(min(hubs, n)) for v in range(h + 1, n)}
+    assert_arrangement(xy, rng.sample(sorted(edges), len(edges)))
+
+
+def star(leaves: int) -> tuple[pg.Graph, np.ndarray]:
+    angle = np.linspace(0, 2 * np.pi, leaves, endpoint=False)
+    return pg.families.star(leaves), np.concatenate([[(0, 0)], np.stack([np.cos(angle), np.sin(angle)], 1)])
+
+
+def test_a_star_costs_no_pairs():
+    """All pairs of 50,000 edges would take half a minute."""
+    g, points = star(50_000)
+    start = time.thread_time()
+    found = pg.planarize(g, points)
+    assert time.thread_time() - start < 2
+    assert found.graph == g
+    assert found.embedding.next.tolist() == pg.embedding(g, points).next.tolist()
+
+
+def test_a_hub_among_streets():
+    """The edges of a star do not keep boxes from separating 20,000 short ones among them."""
+    rng = np.random.default_rng(4)
+    g, points = star(20_000)
+    ends = rng.uniform(-1, 1, (20_000, 2))
+    ends = np.stack([ends, ends + 1e-6], 1).reshape(-1, 2)
+    n = g.num_nodes
+    both = pg.Graph(n + len(ends), np.concatenate([g.edges, n + np.arange(len(ends)).reshape(-1, 2)]))
+    start = time.thread_time()
+    found = pg.planarize(both, np.concatenate([points, ends]))
+    assert time.thread_time() - start < 4
+    found.embedding.check()
+    assert found.graph.num_nodes > both.num_nodes  # some are crossed
 
 
 def test_many_edges_through_one_point():
@@ -71,6 +119,19 @@ def test_named_nodes():
     found = pg.planarize(pg.Graph(4, [(0, 1), (2, 3)], names=list(xy)), xy)
     assert found.graph.names.tolist() == [*xy, ("crossing", 0)]
     assert found.embedding.rotation(("crossing", 0)).tolist() == ["a", "c", "b", "d"]
+
+
+def test_planarized_twice():
+    """Names stay different: new crossings are numbered after those of the first time."""
+    xy = {"a": (0, 0), "b": (2, 2), "c": (2, 0), "d": (0, 2)}
+    first = pg.planarize(nx.Graph([("a", "b"), ("c", "d")]), xy)
+    more = first.graph.to_networkx()
+    more.add_edge("e", "f")
+    xy = dict(zip(first.graph.names.tolist(), first.positions.tolist(), strict=True)) | {"e": (0, 1), "f": (2, 1.5)}
+    found = pg.planarize(more, xy)
+    assert set(found.graph.names.tolist()) == {*xy, ("crossing", 1), ("crossing", 2)}
+    assert len(found.graph.to_networkx()) == found.graph.num_nodes == 9
+    assert pickle.loads(pickle.dumps(found.graph)) == found.graph
 
 
 def test_nodes_at_one_point_are_refused():

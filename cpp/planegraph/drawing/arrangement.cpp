@@ -74,16 +74,16 @@ class Arranger {
     std::vector<u8> joined(n_, 0);
     std::vector<Segment> segments;
     for (i32 e = 0; e < m_; ++e) {
-      segments.push_back({start(e), end(e)});
+      segments.push_back({start(e), end(e), from(e), to(e)});
       joined[from(e)] = joined[to(e)] = 1;
     }
     std::vector<i32> alone;  // nodes without edges are segments too: they can lie on edges
     for (i32 v = 0; v < n_; ++v) {
       if (joined[v]) continue;
       alone.push_back(v);
-      segments.push_back({points_[v], points_[v]});
+      segments.push_back({points_[v], points_[v], v, v});
     }
-    NearPairs(segments).run(keep_going_, [&](i32 i, i32 j) {
+    NearPairs(segments, n_).run(keep_going_, [&](i32 i, i32 j) {
       if (i >= m_) std::swap(i, j);
       if (i >= m_ || apart(segments[i], segments[j])) return;
       if (j >= m_) {
@@ -92,9 +92,31 @@ class Arranger {
         meet(std::min(i, j), std::max(i, j));
       }
     });
+    find_overlaps_at_nodes();
     for (auto* list : {&on_edge_, &crossing_}) {
       std::sort(list->begin(), list->end());
       list->erase(std::unique(list->begin(), list->end()), list->end());
+    }
+  }
+
+  /// Edges that share a node meet elsewhere only if they leave it in the same direction.
+  void find_overlaps_at_nodes() {
+    std::vector<i32> ptr(static_cast<std::size_t>(n_) + 2, 0), darts(2 * static_cast<std::size_t>(m_));
+    for (i32 d = 0; d < 2 * m_; ++d) ++ptr[edges_[d] + 2];
+    for (i32 v = 0; v < n_; ++v) ptr[v + 2] += ptr[v + 1];
+    for (i32 d = 0; d < 2 * m_; ++d) darts[ptr[edges_[d] + 1]++] = d;
+    for (i32 v = 0; v < n_; ++v) {
+      if (v % 4096 == 0 && !keep_going_()) throw Cancelled();
+      const Point center = points_[v];
+      const auto far = [&](i32 d) { return points_[edges_[d ^ 1]]; };
+      const auto turns_left = [&](i32 c, i32 d) {
+        const bool c_right = before(center, far(c)), d_right = before(center, far(d));
+        return c_right != d_right ? c_right : orientation(center, far(c), far(d)) > 0;
+      };
+      const auto last = darts.begin() + ptr[v + 1];
+      std::sort(darts.begin() + ptr[v], last, turns_left);
+      for (auto k = darts.begin() + ptr[v]; k < last; ++k)
+        for (auto l = k + 1; l < last && !turns_left(*k, *l); ++l) meet(*k >> 1, *l >> 1);
     }
   }
 

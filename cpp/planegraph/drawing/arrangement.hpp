@@ -5,12 +5,12 @@
 // to the first of them. Decisions (who crosses whom, in which order, around a node in which order) are exact, so the orders are those of the true
 // arrangement; only the coordinates of crossings are rounded.
 //
-// How. A kd-tree of the edges gives pairs that are near each other: boxes are halved while that separates their edges. Pairs are tested by
-// `orientation`. Crossings along an edge are compared as quotients of determinants, with doubles first and without rounding if these are
+// How. A kd-tree of the edges gives pairs that are near each other and share no node: boxes are halved while that separates their edges.
+// Pairs are tested by `orientation`. Edges that share a node overlap if they leave it in the same direction, so they are sorted around it. Crossings along an edge are compared as quotients of determinants, with doubles first and without rounding if these are
 // too close. Around a node, edges are sorted by the lines that they lie on, which are those of the input.
 //
-// Cost. O((n + m + k) log n) for k near pairs, of which crossings are one kind; edges that share a node are another, so hubs of very high degree
-// are slow. Coordinates are 0 or between 2^-200 and 2^250 in magnitude: determinants are multiplied.
+// Cost. O((n + m + k) log n) for k near pairs, of which crossings are one kind. Where boxes do not separate, as long edges side by side or at
+// two hubs of very high degree joined to the same nodes, there are up to m^2 others. Coordinates are 0 or between 2^-200 and 2^250 in magnitude: determinants are multiplied.
 //
 // Source: ours; chains of doubles as in orientation.hpp.
 #pragma once

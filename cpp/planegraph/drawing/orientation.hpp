@@ -15,7 +15,7 @@ struct Point {
 };
 
 /// A sum of doubles and products that is never rounded: a chain of doubles of rising magnitude that do not overlap, without zeros. So the last
-/// one has the sign of the sum, and is nearly as large. At most kMost values are added; a product counts twice.
+/// one has the sign of the sum; alone it may be nearly twice as large or half, as in 8 - 2 - 1. At most kMost values are added; a product counts twice.
 template <int kMost>
 class ExactSum {
  public:
@@ -35,8 +35,12 @@ class ExactSum {
     add(std::fma(u, v, -product));
     add(product);
   }
-  double rounded() const { return length_ == 0 ? 0 : chain_[length_ - 1]; }
-  int sign() const { return (rounded() > 0) - (rounded() < 0); }
+  double rounded() const {
+    double sum = 0;
+    for (const double value : *this) sum += value;
+    return sum;
+  }
+  int sign() const { return length_ == 0 ? 0 : chain_[length_ - 1] > 0 ? 1 : -1; }
   const double* begin() const { return chain_; }
   const double* end() const { return chain_ + length_; }
 

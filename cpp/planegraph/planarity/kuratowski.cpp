@@ -28,6 +28,7 @@
 #include <algorithm>
 
 #include "planegraph/planarity/embedding.hpp"
+#include "planegraph/planarity/regions.hpp"
 #include "planegraph/planarity/shorten.hpp"
 
 namespace planegraph {
@@ -89,7 +90,7 @@ class WitnessSearch {
 
   /// Sets forest_ (its edges in the order of the search), in_forest_ and number_ (of the nodes, in the order of the search).
   void find_breadth_first_forest() {
-    build_incidence();
+    around_.run(num_nodes_, num_edges(), [&](i32 e) { return std::pair(edges_[e].u, edges_[e].v); });
     in_forest_.assign(edges_.size(), 0);
     forest_.clear();
     number_.assign(static_cast<std::size_t>(num_nodes_), -1);
@@ -106,28 +107,14 @@ class WitnessSearch {
       enter(root);
       for (std::size_t head = queue.size() - 1; head < queue.size(); ++head) {
         const i32 v = queue[head];
-        for (i32 k = offset_[v]; k < offset_[v + 1]; ++k) {
-          const i32 e = incident_[k], w = edges_[e].u ^ edges_[e].v ^ v;
+        for (i32 k = around_.ptr[v]; k < around_.ptr[v + 1]; ++k) {
+          const i32 e = around_.edges[k], w = edges_[e].u ^ edges_[e].v ^ v;
           if (number_[w] >= 0) continue;
           enter(w);
           in_forest_[e] = 1;
           forest_.push_back(e);
         }
       }
-    }
-  }
-
-  void build_incidence() {
-    offset_.assign(static_cast<std::size_t>(num_nodes_) + 1, 0);
-    incident_.resize(2 * edges_.size());
-    for (const SuperEdge& e : edges_) {
-      ++offset_[e.u];
-      ++offset_[e.v];
-    }
-    for (i32 v = 1; v <= num_nodes_; ++v) offset_[v] += offset_[v - 1];
-    for (i32 e = num_edges() - 1; e >= 0; --e) {
-      incident_[--offset_[edges_[e].u]] = e;
-      incident_[--offset_[edges_[e].v]] = e;
     }
   }
 
@@ -294,7 +281,8 @@ class WitnessSearch {
   std::vector<SuperEdge> edges_, chains_;
   std::vector<i32> next_input_;
   std::vector<i32> prefix_u_, prefix_v_;
-  std::vector<i32> offset_, incident_, degree_, link_;
+  Incidence around_;
+  std::vector<i32> degree_, link_;
   std::vector<i32> forest_, number_;
   std::vector<u8> in_forest_, used_;
   u64 random_ = 0x9E3779B97F4A7C15U;
@@ -327,11 +315,15 @@ std::vector<i32> witness_in_a_region(Regions& regions, Embedder& embedder, i32 n
 
 std::vector<i32> kuratowski_subgraph(i32 n, i32 m, const i32* eu, const i32* ev, const KeepGoing& keep_going) {
   const i64 too_many = 3 * i64{n} - 5;  // no planar graph has that many edges
-  if (n >= 5 && m > too_many) m = static_cast<i32>(too_many);
+  const i32 enough = n >= 5 && m > too_many ? static_cast<i32>(too_many) : m;
   Embedder embedder;
-  if (embedder.run(n, m, eu, ev, nullptr)) return {};
-  Regions regions(n, m, eu, ev);
-  return shortened(witness_in_a_region(regions, embedder, n, m, eu, ev, keep_going), regions, n, eu, ev);
+  if (embedder.run(n, enough, eu, ev, nullptr)) return {};
+  std::vector<i32> witness;
+  {
+    Regions regions(n, enough, eu, ev);
+    witness = witness_in_a_region(regions, embedder, n, enough, eu, ev, keep_going);
+  }
+  return shortened(witness, n, m, eu, ev, keep_going);
 }
 
 }  // namespace planegraph

@@ -81,7 +81,7 @@ class PlanarSubgraph {
 
   /// The number of edges of a shortest way around an edge: kFar if none shows up soon, 0 if there is none, as around a dead end.
   i32 detour(i32 edge) {
-    const auto degree = [&](i32 v) { return regions_.incident_ptr[v + 1] - regions_.incident_ptr[v]; };
+    const auto degree = [&](i32 v) { return regions_.around.ptr[v + 1] - regions_.around.ptr[v]; };
     i32 from = eu_[edge], to = ev_[edge];
     if (degree(to) < degree(from)) std::swap(from, to);  // away from hubs
     const i32 length = search_detour(from, to, edge);
@@ -102,9 +102,9 @@ class PlanarSubgraph {
       ++depth;
       for (const std::size_t end = reached_.size(); head < end; ++head) {
         const i32 v = reached_[head];
-        for (i32 k = regions_.incident_ptr[v]; k < regions_.incident_ptr[v + 1]; ++k) {
+        for (i32 k = regions_.around.ptr[v]; k < regions_.around.ptr[v + 1]; ++k) {
           if (++looks > kLooks) return kFar;
-          const i32 e = regions_.incident[k], w = eu_[e] ^ ev_[e] ^ v;
+          const i32 e = regions_.around.edges[k], w = eu_[e] ^ ev_[e] ^ v;
           if (e == edge || out_[e] || near_[w]) continue;
           if (w == to) return depth;
           near_[w] = 1;
@@ -225,8 +225,8 @@ class PlanarSubgraph {
 
   template <class Visit>
   void for_each_kept(i32 v, Visit visit) const {
-    for (i32 k = regions_.incident_ptr[v]; k < regions_.incident_ptr[v + 1]; ++k) {
-      const i32 e = regions_.incident[k];
+    for (i32 k = regions_.around.ptr[v]; k < regions_.around.ptr[v + 1]; ++k) {
+      const i32 e = regions_.around.edges[k];
       if (!out_[e]) visit(e, eu_[e] ^ ev_[e] ^ v);
     }
   }

@@ -6,14 +6,7 @@
 namespace planegraph {
 
 Regions::Regions(i32 n, i32 m, const i32* eu, const i32* ev) : n_(n), m_(m), eu_(eu), ev_(ev) {
-  incident_ptr.assign(static_cast<std::size_t>(n) + 1, 0);
-  incident.resize(2 * static_cast<std::size_t>(m));
-  for (i32 e = 0; e < m; ++e) ++incident_ptr[eu[e]], ++incident_ptr[ev[e]];
-  for (i32 v = 1; v <= n; ++v) incident_ptr[v] += incident_ptr[v - 1];
-  for (i32 e = m - 1; e >= 0; --e) {
-    incident[--incident_ptr[eu[e]]] = e;
-    incident[--incident_ptr[ev[e]]] = e;
-  }
+  around.run(n, m, [&](i32 e) { return std::pair(eu[e], ev[e]); });
 }
 
 void Regions::cut(i32 size) {
@@ -52,8 +45,8 @@ void Regions::cut(i32 size) {
 void Regions::spread(std::size_t head) {
   for (; head < queue_.size(); ++head) {
     const i32 v = queue_[head];
-    for (i32 k = incident_ptr[v]; k < incident_ptr[v + 1]; ++k) {
-      const i32 e = incident[k], w = eu_[e] ^ ev_[e] ^ v;
+    for (i32 k = around.ptr[v]; k < around.ptr[v + 1]; ++k) {
+      const i32 e = around.edges[k], w = eu_[e] ^ ev_[e] ^ v;
       if (of[w] >= 0) continue;
       of[w] = of[v];
       queue_.push_back(w);

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "planegraph/graph/types.hpp"
+#include "planegraph/planarity/incidence.hpp"
 
 namespace planegraph {
 
@@ -23,7 +24,7 @@ class Regions {
   std::vector<i32> of;          // region of each node
   std::vector<i32> ptr, edges;  // edges with both ends in region r: edges[ptr[r] .. ptr[r + 1])
 
-  std::vector<i32> incident_ptr, incident;  // edges of node v: incident[incident_ptr[v] .. incident_ptr[v + 1])
+  Incidence around;  // of the whole graph
 
  private:
   void spread(std::size_t head);

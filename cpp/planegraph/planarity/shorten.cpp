@@ -3,20 +3,21 @@
 
 #include <algorithm>
 
+#include "planegraph/planarity/incidence.hpp"
+
 namespace planegraph {
 namespace {
 
-constexpr int kRounds = 16;
-
 class Shortening {
  public:
-  Shortening(const Regions& graph, i32 n, const i32* eu, const i32* ev)
-      : graph_(graph), eu_(eu), ev_(ev), owner_(n, kFree), entry_(n, -1) {}
+  Shortening(i32 n, i32 m, const i32* eu, const i32* ev, const KeepGoing& keep_going)
+      : eu_(eu), ev_(ev), keep_going_(keep_going), owner_(n, kFree), entry_(n, -1) {
+    around_.run(n, m, [&](i32 e) { return std::pair(eu[e], ev[e]); });
+  }
 
   std::vector<i32> run(const std::vector<i32>& witness) {
     find_paths(witness);
-    bool changed = true;
-    for (int round = 0; changed && round < kRounds; ++round) {
+    for (bool changed = true; changed;) {  // it ends: every change leaves fewer edges
       changed = false;
       for (i32 p = 0; p < static_cast<i32>(paths_.size()); ++p) changed |= shorten(p);
     }
@@ -69,14 +70,15 @@ class Shortening {
     Path& path = paths_[p];
     const std::size_t length = path.edges.size();
     if (length == 1) return false;
+    if (keep_going_ && !keep_going_()) throw Cancelled();
     std::vector<i32> reached{path.from};
     bool found = false;
     std::size_t head = 0;
     for (std::size_t depth = 1; depth < length && !found; ++depth) {
       for (const std::size_t end = reached.size(); head < end && !found; ++head) {
         const i32 v = reached[head];
-        for (i32 k = graph_.incident_ptr[v]; k < graph_.incident_ptr[v + 1] && !found; ++k) {
-          const i32 e = graph_.incident[k], w = across(e, v);
+        for (i32 k = around_.ptr[v]; k < around_.ptr[v + 1] && !found; ++k) {
+          const i32 e = around_.edges[k], w = across(e, v);
           if (w == path.from || entry_[w] >= 0 || (w != path.to && owner_[w] != kFree && owner_[w] != p)) continue;
           entry_[w] = e;
           reached.push_back(w);
@@ -95,8 +97,9 @@ class Shortening {
     return found;
   }
 
-  const Regions& graph_;
+  Incidence around_;
   const i32 *eu_, *ev_;
+  const KeepGoing& keep_going_;
   std::vector<i32> owner_;  // per node: the path that it is inside of
   std::vector<i32> entry_;  // per node: the edge by which the search came
   std::vector<Path> paths_;
@@ -104,8 +107,9 @@ class Shortening {
 
 }  // namespace
 
-std::vector<i32> shortened(const std::vector<i32>& witness, const Regions& graph, i32 n, const i32* eu, const i32* ev) {
-  return Shortening(graph, n, eu, ev).run(witness);
+std::vector<i32> shortened(const std::vector<i32>& witness, i32 n, i32 m, const i32* eu, const i32* ev,
+                           const KeepGoing& keep_going) {
+  return Shortening(n, m, eu, ev, keep_going).run(witness);
 }
 
 }  // namespace planegraph

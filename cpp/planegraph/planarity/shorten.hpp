@@ -4,11 +4,12 @@
 // length of the path that it is for: O(n + m) each, usually far less.
 #pragma once
 
-#include "planegraph/planarity/regions.hpp"
+#include "planegraph/graph/types.hpp"
 
 namespace planegraph {
 
-/// `witness`: edges of a subdivision of K5 or K3,3 in the graph that `graph` was made of; ascending, before and after.
-std::vector<i32> shortened(const std::vector<i32>& witness, const Regions& graph, i32 n, const i32* eu, const i32* ev);
+/// `witness`: edges of a subdivision of K5 or K3,3 in a simple graph; ascending, before and after.
+std::vector<i32> shortened(const std::vector<i32>& witness, i32 n, i32 m, const i32* eu, const i32* ev,
+                           const KeepGoing& keep_going);
 
 }  // namespace planegraph

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..graphs.graph import Graph, counted
+from ..graphs.graph import Graph, counted, read_only
 from ..graphs.multigraph import MultiGraph
 from .connectivity import Q, SeparationPairs, spqr_of_edges
 from .rows import Groups, Rows
@@ -211,12 +211,12 @@ class Decomposition:
     @cached_property
     def edge_spqr(self) -> np.ndarray:
         """Shape (m,), int32: the SPQR node whose skeleton holds each edge."""
-        return _read_only(spqr_of_edges(self.graph.num_edges, self.arrays))
+        return read_only(spqr_of_edges(self.graph.num_edges, self.arrays))
 
     @cached_property
     def edge_block(self) -> np.ndarray:
         """Shape (m,), int32: the block of each edge."""
-        return _read_only(self.arrays["spqr_block"][self.edge_spqr])
+        return read_only(self.arrays["spqr_block"][self.edge_spqr])
 
     @cached_property
     def bridges(self) -> np.ndarray:
@@ -227,7 +227,7 @@ class Decomposition:
         [0, 1]
         """
         u, v = self.graph.edges.T
-        return _read_only(np.flatnonzero((self.arrays["spqr_type"][self.edge_spqr] == Q) & (u != v)))
+        return read_only(np.flatnonzero((self.arrays["spqr_type"][self.edge_spqr] == Q) & (u != v)))
 
     @cached_property
     def separation_pairs(self) -> SeparationPairs:
@@ -427,11 +427,6 @@ def _each(groups: Groups, a: int, b: int) -> Iterator[np.ndarray]:
 
 def _ascending(values: np.ndarray) -> tuple[int, ...]:
     return tuple(sorted(values.tolist()))
-
-
-def _read_only(array: np.ndarray) -> np.ndarray:
-    array.flags.writeable = False
-    return array
 
 
 def _skeleton(kind: str, is_set: bool, walk: Sequence[int], edge: list[int], other: list[int]) -> tuple[SkeletonEdge, ...]:

@@ -84,6 +84,9 @@ class Tables:
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is read-only; {name} cannot be set")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is read-only; {name} cannot be deleted")
+
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays by name."""
         return {name: self.__dict__[name] for name in self.NAMES}

@@ -93,6 +93,9 @@ class GraphBatch:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a GraphBatch cannot be changed; make a new one with another {name}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a GraphBatch cannot be changed")
+
     def __reduce__(self) -> tuple:
         arrays = (self.node_ptr, self.edge_ptr, self.edges, self.node_labels, self.edge_labels, self.dart_labels)
         return GraphBatch, arrays

@@ -76,7 +76,7 @@ class Graph:
         node, edge, dart = if_any(node), if_any(edge), if_any(dart)
         for array in (edges, node, edge, dart, names):
             if array is not None:
-                array.flags.writeable = False
+                read_only(array)
         labels = {"_node_labels": node, "_edge_labels": edge, "_dart_labels": dart}
         for name, value in {"_num_nodes": n, "_edges": edges, "_names": names, **labels}.items():
             object.__setattr__(self, name, value)
@@ -264,6 +264,12 @@ class Graph:
         from .formats.sparse6 import to_sparse6
 
         return to_sparse6(self, header)
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """The array, which can no longer be written to."""
+    array.flags.writeable = False
+    return array
 
 
 def counted(n: int, what: str) -> str:

@@ -53,6 +53,9 @@ class MultiGraph:
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"a MultiGraph cannot be changed; make a new one with another {name}")
 
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("a MultiGraph cannot be changed")
+
     def __reduce__(self) -> tuple:
         return MultiGraph, (self.num_nodes, self.edges, self.names)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InvalidEmbeddingError, InvalidGraphError
-from ..graphs.graph import Graph, as_count, as_edges, as_names, check_size, counted
+from ..graphs.graph import Graph, as_count, as_edges, as_names, check_size, counted, read_only
 from ..graphs.names import Numbers, plain
 
 
@@ -57,12 +57,13 @@ class Embedding:
         darts = 2 * len(pairs)
         self._set(n, pairs, _as_darts(next, darts, "next", (darts,)), as_names(names, n), None)
         self.check()
-        self.__dict__["_outer"] = self._complete(_as_darts(outer, darts, "outer")) if len(outer) else None
+        if len(outer):
+            self._set(n, pairs, self.next, self.names, self._complete(_as_darts(outer, darts, "outer")))
 
     def _set(self, n: int, edges: np.ndarray, next: np.ndarray, names: np.ndarray | None, outer: np.ndarray | None) -> None:
         for array in (edges, next, names, outer):
             if array is not None:
-                array.flags.writeable = False
+                read_only(array)
         self.__dict__.update(num_nodes=n, edges=edges, next=next, names=names, _outer=outer)
 
     @classmethod
@@ -86,6 +87,9 @@ class Embedding:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"an Embedding cannot be changed; make a new one with another {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError("an Embedding cannot be changed")
 
     def __reduce__(self) -> tuple:
         return Embedding, (self.num_nodes, self.edges, self.next, self.names, () if self._outer is None else self._outer)
@@ -142,7 +146,7 @@ class Embedding:
         """The least dart of each node, -1 if there is none."""
         first = np.full(self.num_nodes, -1)
         first[self.source[::-1]] = np.arange(2 * self.num_edges)[::-1]
-        return first
+        return read_only(first)
 
     def _darts_around(self, v: int) -> list[int]:
         start = int(self._first_dart[v])
@@ -157,10 +161,7 @@ class Embedding:
 
     @cached_property
     def _faces(self) -> tuple[np.ndarray, ...]:
-        found = _core.faces(self.num_nodes, self.edges, self.next)
-        for array in found:
-            array.flags.writeable = False
-        return found
+        return tuple(map(read_only, _core.faces(self.num_nodes, self.edges, self.next)))
 
     @property
     def num_faces(self) -> int:
@@ -185,7 +186,7 @@ class Embedding:
     @cached_property
     def face_nodes(self) -> np.ndarray:
         """Shape (2m,), int64: the nodes 0..n-1 that ``face_darts`` leave, so the corners of all faces."""
-        return self.source[self.face_darts]
+        return read_only(self.source[self.face_darts])
 
     def face(self, face: int) -> np.ndarray:
         """The nodes of a face in the order of its walk, by their names if they have any; cut nodes may come more than once."""

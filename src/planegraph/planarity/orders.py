@@ -18,7 +18,8 @@ def triangulate(graph: Any) -> Embedding:
     """A maximal planar graph that contains the given one: 3n - 6 edges if n >= 3, every face a triangle, no parallel edges.
 
     The given edges come first, in their order and direction; ``result.edges[m:]`` are new. Give an :class:`Embedding` to keep its
-    cyclic orders. Components are joined, too. The outer face is a part of that of the first component.
+    cyclic orders; one with loops or parallel edges, such as some duals, is refused. Components are joined, too. The outer face is a
+    part of that of the first component.
 
     >>> import planegraph as pg
     >>> t = pg.triangulate(pg.families.cycle(5))
@@ -28,6 +29,7 @@ def triangulate(graph: Any) -> Embedding:
     True
     """
     e = as_embedding(graph)
+    e.to_graph()  # refuses loops and parallel edges
     edges, after, outer = _core.triangulate(e.num_nodes, e.edges, e.next, e._outer_darts)
     return Embedding._trusted(e.num_nodes, edges, after, e.names, outer)
 
@@ -53,7 +55,7 @@ def canonical_order(graph: Any) -> np.ndarray:
         raise InvalidEmbeddingError(
             "a canonical order needs a connected graph of three nodes or more; planegraph.triangulate makes one"
         )
-    e.to_graph()  # loops and parallel edges have none
+    e.to_graph()  # refuses loops and parallel edges
     outer = e.outer_face
     sizes = np.diff(e.face_ptr)
     inner = np.flatnonzero((sizes != 3) & (np.arange(len(sizes)) != outer))

@@ -35,8 +35,8 @@ def as_points(graph: Graph, positions: Any, low: int = 400, high: int = 500) -> 
         )
     points = np.ascontiguousarray(given, np.float64)
     size = np.abs(points)
-    most = 2.0**high if given.dtype.kind == "f" else 2.0**53  # larger integers may have been rounded
-    good = (points == given) & ((size == 0) | ((size > 2.0**-low) & (size < most)))
+    exact = points == given if given.dtype.kind == "f" else _are_exact(points, given)
+    good = exact & ((size == 0) | ((size > 2.0**-low) & (size < 2.0**high)))
     if not good.all():
         v = int(np.argmin(good.all(axis=1)))
         name = plain(graph.named(np.array([v]))[0])
@@ -45,6 +45,13 @@ def as_points(graph: Graph, positions: Any, low: int = 400, high: int = 500) -> 
             f"between 2^-{low} and 2^{high} in magnitude"
         )
     return points
+
+
+def _are_exact(points: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Which integers doubles hold exactly; numpy compares the two after rounding."""
+    exact = points < np.iinfo(given.dtype).max  # rounded up to a power of 2, the largest would not fit back
+    exact[exact] = points[exact].astype(given.dtype) == given[exact]
+    return exact
 
 
 def of_drawing(graph: Graph, points: np.ndarray) -> Embedding:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from .. import _core
 from ..graphs.formats.convert import as_graph
-from ..graphs.graph import Graph
+from ..graphs.graph import Graph, read_only
 
 
-class PlanarSubgraph(NamedTuple):
-    """What :func:`planegraph.planar_subgraph` finds."""
+@dataclass(frozen=True, eq=False)
+class PlanarSubgraph:
+    """What :func:`planegraph.planar_subgraph` finds. Its arrays are read-only."""
 
     graph: Graph
     """The planar graph: all nodes, with names and labels, and the edges that were kept, in their order."""
@@ -41,4 +43,4 @@ def planar_subgraph(graph: Any) -> PlanarSubgraph:
     kept = np.delete(np.arange(graph.num_edges), left_out)
     edge, dart = (None if rows is None else rows[kept] for rows in (graph.edge_labels, graph.dart_labels))
     planar = Graph._trusted(graph.num_nodes, graph.edges[kept], graph.node_labels, edge, dart, graph.names)
-    return PlanarSubgraph(planar, kept, left_out)
+    return PlanarSubgraph(planar, read_only(kept), read_only(left_out))
