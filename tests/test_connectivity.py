@@ -363,3 +363,14 @@ def test_check_shows_progress(capsys):
     assert "checking" in capsys.readouterr().err
     d.check()
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("number", [-1, 2, 10**30])
+def test_numbers_that_no_block_has(number):
+    d = pg.decompose(pg.families.path(3))
+    calls = [lambda: d.spqr_tree(number), lambda: d.to_dot(block=number), lambda: pg.draw(d, block=number)]
+    for call in calls:
+        with pytest.raises(pg.InvalidGraphError, match=f"there is no block {number}; the graph has 2 blocks, numbered from 0"):
+            call()
+    with pytest.raises(pg.InvalidGraphError, match=f"there is no SPQR node {number}; the graph has 2 SPQR nodes"):
+        d.skeleton(number)

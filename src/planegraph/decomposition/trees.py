@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import MissingDependencyError
 from .connectivity import parent_poles
-from .rows import Groups
+from .rows import Groups, checked_number
 
 if TYPE_CHECKING:
     from .objects import Decomposition
@@ -110,7 +110,7 @@ def skeleton(d: Decomposition, index: int) -> Any:
     [1, 2, 3]
     """
     graph = _networkx("skeleton").MultiGraph()
-    node = d.spqr_nodes[index]
+    node = d.spqr_nodes[checked_number(index, len(d.spqr_nodes), "SPQR node")]
     name = dict(zip(node.nodes, d.named(list(node.nodes)).tolist(), strict=True))
     graph.add_nodes_from(name.values())
     graph.add_edges_from((name[e.u], name[e.v], {"edge": e.edge, "other": e.other}) for e in node.edges)
@@ -121,7 +121,7 @@ def bounds_of(d: Decomposition, block: int | None) -> tuple[int, int]:
     """The first SPQR node of a block and the one after its last, as they stand together; of all blocks for None."""
     if block is None:
         return 0, len(d.arrays["spqr_type"])
-    nodes = d.blocks[block].spqr_nodes
+    nodes = d.blocks[checked_number(block, len(d.blocks), "block")].spqr_nodes
     return nodes[0], nodes[-1] + 1
 
 
