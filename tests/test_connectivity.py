@@ -7,6 +7,7 @@ import pickle
 import random
 import re
 import runpy
+import weakref
 from pathlib import Path
 
 import exhaustive
@@ -318,8 +319,8 @@ def test_multigraphs_of_networkx():
 
 def test_where_multigraphs_are_refused():
     g = pg.MultiGraph(2, [(0, 1), (1, 0)], names="ab")
-    for function in (pg.as_graph, pg.is_planar, pg.canonical_form, pg.embedding, pg.planar_layout):
-        with pytest.raises(pg.InvalidGraphError, match=r"only planegraph\.decompose takes; give graph\.simple\(\)"):
+    for function in (pg.as_graph, pg.planar_subgraph, pg.canonical_form, pg.embedding, pg.planar_layout):
+        with pytest.raises(pg.InvalidGraphError, match=r"which this function does not take; give graph\.simple\(\)"):
             function(g)
     assert g.simple() == pg.Graph(2, [(0, 1)])
     with pytest.raises(pg.InvalidGraphError, match=r"edge 1 = \(1, 2\) names a node that does not exist; there are 2 nodes"):
@@ -374,3 +375,41 @@ def test_numbers_that_no_block_has(number):
             call()
     with pytest.raises(pg.InvalidGraphError, match=f"there is no SPQR node {number}; the graph has 2 SPQR nodes"):
         d.skeleton(number)
+
+
+@given(multigraphs())
+def test_loops_and_parallel_edges_change_nothing(g):
+    h = nx.Graph(g.edges.tolist())
+    h.add_nodes_from(range(g.num_nodes))
+    assert pg.is_planar(g) == nx.check_planarity(h)[0]
+    witness = pg.kuratowski_witness(g)
+    assert (witness is None) == pg.is_planar(g)
+    back = g.to_networkx()
+    keys = {k: {u, v} for u, v, k in back.edges(keys=True)}
+    assert [keys[e] for e in range(g.num_edges)] == [set(ends) for ends in g.edges.tolist()]
+    assert pg.MultiGraph.of(back) == g
+    assert hash(pg.MultiGraph.of(back)) == hash(g)
+    assert g != pg.MultiGraph(g.num_nodes + 1, g.edges)
+    simple = g.simple()
+    assert (g == simple) == (simple == g) == (g.num_edges == simple.num_edges)
+    if g == simple:
+        assert hash(g) == hash(simple)
+
+
+def test_multigraphs_of_others_by_name():
+    G = nx.MultiGraph([*nx.relabel_nodes(nx.complete_graph(5), "abcde".__getitem__).edges, ("a", "b"), ("c", "c")])
+    witness = pg.kuratowski_witness(G)
+    assert witness.kind == "K5"
+    assert set(witness.branch_nodes) == set("abcde")
+    weakref.ref(pg.MultiGraph.of(G))
+    pair = nx.MultiGraph([("a", "b"), ("a", "b")])
+    names = r"edges 0 = \('a', 'b'\) and 1 = \('a', 'b'\) are parallel; .* MultiGraph.of\(graph\)"
+    for call in (pg.embedding, pg.planar_subgraph, pg.as_graph, pg.Graph.from_networkx, pg.canonical_form):
+        with pytest.raises(pg.InvalidGraphError, match=names):
+            call(pair)
+    with pytest.raises(pg.InvalidGraphError, match=r"edge 0 = \('a', 'a'\) is a self-loop; .* MultiGraph.of\(graph\)"):
+        pg.embedding(nx.Graph([("a", "a")]))
+    assert pg.embedding(pg.MultiGraph.of(pair).simple()).rotation("a").tolist() == ["b"]
+    assert pg.st_numbering(pair, "a", "b") == {"a": 0, "b": 1}
+    assert pg.MultiGraph.of(nx.path_graph(3)) == pg.families.path(3)
+    assert pg.MultiGraph.of(pg.families.path(3)) != pg.Graph(3, [(0, 1), (1, 2)], node_labels=[1, 2, 3])

@@ -14,7 +14,7 @@ import numpy as np
 from .. import _core
 from ..errors import InvalidGraphError, NotPlanarError
 from ..graphs.batch import GraphBatch
-from ..graphs.formats.convert import as_any_graph, as_graph
+from ..graphs.formats.convert import as_any_graph, as_simple_graph
 from ..graphs.graph import Graph
 from ..graphs.labels import is_float, to_keys
 from ..graphs.multigraph import MultiGraph
@@ -34,7 +34,7 @@ def is_planar(graph: Any) -> bool:
     >>> pg.is_planar(pg.families.wheel(6)), pg.is_planar(pg.families.complete(5))
     (True, False)
     """
-    graph = as_graph(graph)
+    graph = as_simple_graph(graph)
     return _core.is_planar(graph.num_nodes, graph.edges)
 
 
@@ -59,7 +59,7 @@ def kuratowski_witness(graph: Any) -> KuratowskiWitness | None:
     >>> len(pg.kuratowski_witness(pg.families.complete_bipartite(3, 3)))
     9
     """
-    graph = as_graph(graph)
+    graph = as_simple_graph(graph)
     ids = _core.kuratowski(graph.num_nodes, graph.edges)
     return KuratowskiWitness.of(graph.named(graph.edges[ids])) if len(ids) else None
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingDependencyError
+from ..graphs.formats.networkx import networkx_for
 from .connectivity import parent_poles
 from .rows import Groups, checked_number
 
@@ -34,7 +34,7 @@ def block_cut_tree(d: Decomposition) -> Any:
     """
     a = d.arrays
     count = len(a["block_root"])
-    tree = _networkx("block_cut_tree").Graph()
+    tree = networkx_for("block_cut_tree").Graph()
     nodes = Lists(Groups(a["node_block_block"]), count, d.named(a["node_block_node"]))
     ids = Lists(Groups(d.edge_block), count, np.arange(d.graph.num_edges))
     pairs = Lists(Groups(d.edge_block), count, pairs_of(d))
@@ -68,7 +68,7 @@ def spqr_tree(d: Decomposition, block: int | None = None) -> Any:
     (('a', 'c'), [('a', 'c')])
     """
     a = d.arrays
-    tree = _networkx("spqr_tree").Graph()
+    tree = networkx_for("spqr_tree").Graph()
     first, last = bounds_of(d, block)
     inside = np.flatnonzero((a["node_spqr_spqr"] >= first) & (a["node_spqr_spqr"] < last))
     nodes = Lists(Groups(a["node_spqr_spqr"][inside] - first), last - first, d.named(a["node_spqr_node"][inside]))
@@ -109,7 +109,7 @@ def skeleton(d: Decomposition, index: int) -> Any:
     >>> sorted(other for _, _, other in bond.edges(data="other"))
     [1, 2, 3]
     """
-    graph = _networkx("skeleton").MultiGraph()
+    graph = networkx_for("skeleton").MultiGraph()
     node = d.spqr_nodes[checked_number(index, len(d.spqr_nodes), "SPQR node")]
     name = dict(zip(node.nodes, d.named(list(node.nodes)).tolist(), strict=True))
     graph.add_nodes_from(name.values())
@@ -147,11 +147,3 @@ class Lists:
 
 def _objects(values: Iterable[Any], count: int) -> np.ndarray:
     return np.fromiter(values, object, count)
-
-
-def _networkx(what: str) -> Any:
-    try:
-        import networkx as nx
-    except ImportError:
-        raise MissingDependencyError(f"{what} needs networkx: pip install networkx") from None
-    return nx

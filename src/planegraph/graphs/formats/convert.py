@@ -14,7 +14,7 @@ from .pyg import from_pyg
 
 
 def as_graph(graph: Any) -> Graph:
-    """A graph of planegraph, networkx, igraph, rustworkx or PyG.
+    """A graph of planegraph, networkx, igraph, rustworkx or PyG, or that of an :class:`Embedding`.
 
     Nodes keep their names where others have them: the nodes of networkx, the indices of rustworkx. All features of PyG become labels;
     attributes of other graphs do not, unless you name them: :meth:`Graph.from_networkx`.
@@ -27,7 +27,7 @@ def as_graph(graph: Any) -> Graph:
         return graph
     if isinstance(graph, MultiGraph):
         raise InvalidGraphError(
-            "a MultiGraph may have loops and parallel edges, which only planegraph.decompose takes; give graph.simple() instead"
+            "a MultiGraph may have loops and parallel edges, which this function does not take; give graph.simple()"
         )
     if (parts := _parts(graph)) is not None:
         n, pairs, names = parts
@@ -56,8 +56,20 @@ def as_any_graph(graph: Any) -> Graph | MultiGraph:
     return MultiGraph(*parts)
 
 
+def as_simple_graph(graph: Any) -> Graph:
+    """The same for functions for which loops and parallel edges change nothing: without them.
+
+    >>> as_simple_graph(MultiGraph(2, [(0, 1), (1, 0), (1, 1)]))
+    Graph(2 nodes, 1 edge)
+    """
+    found = as_any_graph(graph)
+    return found.simple() if isinstance(found, MultiGraph) else found
+
+
 def _parts(graph: Any) -> tuple[int, np.ndarray, Any] | None:
-    """The number of nodes, the edges and the names of an undirected graph of networkx, igraph or rustworkx; None for others."""
+    """Nodes, edges and names of an embedding or of an undirected graph of networkx, igraph or rustworkx; None for others."""
+    if hasattr(graph, "face_darts"):  # an Embedding, of a later layer
+        return graph.num_nodes, graph.edges, graph.names
     if is_networkx(graph):
         return undirected_edges(graph)
     if all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):  # igraph
