@@ -221,7 +221,7 @@ def test_a_giant_decomposition_answers_at_once():
     tracemalloc.start()
     assert len(d.spqr_nodes) == 10**5 + 1
     assert d.spqr_nodes[-1].type == "S"
-    assert str(d).startswith("100002 nodes")
+    assert str(d).startswith("100,002 nodes")
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
 
@@ -413,3 +413,13 @@ def test_multigraphs_of_others_by_name():
     assert pg.st_numbering(pair, "a", "b") == {"a": 0, "b": 1}
     assert pg.MultiGraph.of(nx.path_graph(3)) == pg.families.path(3)
     assert pg.MultiGraph.of(pg.families.path(3)) != pg.Graph(3, [(0, 1), (1, 2)], node_labels=[1, 2, 3])
+
+
+def test_parquet_of_names_beyond_64_bits(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pg.decompose(pg.Graph(3, [(0, 1), (1, 2)], names=[1, 2, 2**70])).to_parquet(tmp_path)
+    assert parquet.read_table(tmp_path / "node.parquet")["name"].to_pylist() == ["1", "2", str(2**70)]
+    assert parquet.read_table(tmp_path / "cut.parquet")["name"].to_pylist() == ["2"]
+    assert parquet.read_table(tmp_path / "edge.parquet").select(["u", "v"]).to_pylist()[1] == {"u": "2", "v": str(2**70)}
+    with pytest.raises(pg.InvalidGraphError, match="must be of one type"):
+        pg.decompose(pg.Graph(2, [(0, 1)], names=[2**70, "a"])).to_parquet(tmp_path)

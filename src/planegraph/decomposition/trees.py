@@ -11,11 +11,12 @@ import numpy as np
 from ..graphs.formats.networkx import networkx_for
 from .connectivity import parent_poles
 from .rows import Groups, checked_number
+from .tables import TYPES
 
 if TYPE_CHECKING:
     from .objects import Decomposition
 
-TYPES = np.array(list("SPQR"), object)
+LETTERS = np.array(list(TYPES), object)
 
 
 def block_cut_tree(d: Decomposition) -> Any:
@@ -76,7 +77,7 @@ def spqr_tree(d: Decomposition, block: int | None = None) -> Any:
     groups = Groups(d.edge_spqr[real] - first)
     ids, pairs = Lists(groups, last - first, real), Lists(groups, last - first, pairs_of(d, real))
     table = {name: a[name][first:last].tolist() for name in ("spqr_level", "spqr_block", "spqr_parent")}
-    kinds = TYPES[a["spqr_type"][first:last]].tolist()
+    kinds = LETTERS[a["spqr_type"][first:last]].tolist()
     poles = pole_names(d, first, last)
     for i, c in enumerate(range(first, last)):
         tree.add_node(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidGraphError
+from ..io.text import counted
 from .labels import as_labels, if_any, refuse_masked
 
 MAX_SIZE = 2**28  # of nodes and of edges of one graph: kMaxItems of the core (cpp/planegraph/graph/graph.cpp)
@@ -264,11 +265,6 @@ class Graph:
         from .formats.sparse6 import to_sparse6
 
         return to_sparse6(self, header)
-
-
-def counted(n: int, what: str) -> str:
-    """``1 node``, ``2 nodes``."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _same_labels(a: np.ndarray | None, b: np.ndarray | None) -> bool:

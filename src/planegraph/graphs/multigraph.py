@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidGraphError
-from .graph import Graph, as_count, as_edges, as_names, check_size, counted
+from ..io.text import counted
+from .graph import Graph, as_count, as_edges, as_names, check_size
 
 
 class MultiGraph:

@@ -12,8 +12,9 @@ import numpy as np
 from .. import _core
 from ..errors import InvalidEmbeddingError, InvalidGraphError
 from ..graphs.formats.convert import as_graph
-from ..graphs.graph import Graph, as_count, as_edges, as_names, check_size, counted
+from ..graphs.graph import Graph, as_count, as_edges, as_names, check_size
 from ..graphs.names import Numbers, in_order, plain
+from ..io.text import counted
 
 
 class Embedding:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidGraphError
+from ..batch import GraphBatch
 from ..graph import Graph
 from ..multigraph import MultiGraph, is_simple
 from .networkx import from_networkx, is_networkx, undirected_edges
@@ -64,6 +66,26 @@ def as_simple_graph(graph: Any) -> Graph:
     """
     found = as_any_graph(graph)
     return found.simple() if isinstance(found, MultiGraph) else found
+
+
+def as_batch(graphs: Any) -> GraphBatch:
+    """A batch as it is, or one of several graphs, each of any kind that :func:`as_graph` reads.
+
+    >>> import planegraph as pg
+    >>> as_batch([pg.families.path(3), pg.embedding(pg.families.cycle(3))])
+    GraphBatch(2 graphs, 6 nodes, 5 edges)
+    """
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    if isinstance(graphs, Graph | MultiGraph) or any(hasattr(graphs, name) for name in _OF_ONE):
+        raise InvalidGraphError(f"expected several graphs; found one, a {type(graphs).__name__}: put it into a list")
+    if isinstance(graphs, str | bytes) or not isinstance(graphs, Iterable):
+        raise InvalidGraphError(f"expected a planegraph.GraphBatch, or several graphs; found {type(graphs).__name__}")
+    return GraphBatch.from_graphs(graphs)
+
+
+_OF_ONE = ("is_multigraph", "get_edgelist", "edge_list", "edge_index", "face_darts")
+"""What a graph of networkx, igraph, rustworkx or PyG and an embedding have."""
 
 
 def _parts(graph: Any) -> tuple[int, np.ndarray, Any] | None:
