@@ -99,24 +99,18 @@ def _components(nodes: int, edges: np.ndarray) -> np.ndarray:
 
 def cut_off(streets: pg.Graph) -> np.ndarray:
     """For each node the length of all streets outside the largest part that is left without it: from the block-cut tree, O(n)."""
-    t, lengths = pg.decompose_batch(pg.GraphBatch.from_graphs([streets])), streets.edge_labels[:, 0].astype(float)
-    parent = np.where(t.block_parent_cut < 0, -1, t.cut_node[t.block_parent_cut])  # the cut node above each block
-    home = np.full(streets.num_nodes, -1)  # the block of a node that is nearest to the root
-    above = parent[t.node_block_block] != t.node_block_node
-    home[t.node_block_node[above]] = t.node_block_block[above]
-    u, v = streets.edges.T
-    block = np.where(parent[home[u]] == v, home[u], home[v])
-    block[home[u] == home[v]] = home[u][home[u] == home[v]]
-    below = np.bincount(block, lengths, len(parent))  # of each block with all that hangs below it
-    hanging, most = np.zeros(len(t.cut_node)), np.zeros(len(t.cut_node))  # below each cut node, and the largest part of it
-    for level in range(max(t.block_level.max(), t.cut_level.max(initial=0)) + 1):
-        cuts = np.flatnonzero((t.cut_level == level) & (t.cut_parent_block >= 0))
-        np.add.at(below, t.cut_parent_block[cuts], hanging[cuts])
-        rows = np.flatnonzero((t.block_level == level) & (t.block_parent_cut >= 0))
-        np.add.at(hanging, t.block_parent_cut[rows], below[rows])
-        np.maximum.at(most, t.block_parent_cut[rows], below[rows])
+    d, lengths = pg.decompose(streets), streets.edge_labels[:, 0].astype(float)
+    a = d.arrays
+    below = np.bincount(d.edge_block, lengths, len(a["block_level"]))  # of each block with all that hangs below it
+    hanging, most = np.zeros(len(a["cut_node"])), np.zeros(len(a["cut_node"]))  # below each cut node, and the largest part of it
+    for level in range(max(a["block_level"].max(), a["cut_level"].max(initial=0)) + 1):
+        cuts = np.flatnonzero((a["cut_level"] == level) & (a["cut_parent_block"] >= 0))
+        np.add.at(below, a["cut_parent_block"][cuts], hanging[cuts])
+        rows = np.flatnonzero((a["block_level"] == level) & (a["block_parent_cut"] >= 0))
+        np.add.at(hanging, a["block_parent_cut"][rows], below[rows])
+        np.maximum.at(most, a["block_parent_cut"][rows], below[rows])
     found = np.zeros(streets.num_nodes)
-    found[t.cut_node] = lengths.sum() - np.maximum(most, lengths.sum() - hanging)
+    found[a["cut_node"]] = lengths.sum() - np.maximum(most, lengths.sum() - hanging)
     return found
 
 

@@ -6,6 +6,7 @@ import random
 
 import graphs
 import maps
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
@@ -115,3 +116,44 @@ def test_the_first_bad_graph_is_named():
                 with pytest.raises(pg.InvalidGraphError, match=f"graph {index}") as caught:
                     call(batch, threads=threads)
                 assert caught.value.graph_index == index
+
+
+BATCH_FUNCTIONS = [pg.planar_mask, pg.decompose_batch, pg.canonical_codes, pg.automorphism_batch]
+
+
+@pytest.mark.parametrize("function", BATCH_FUNCTIONS)
+def test_several_graphs_of_any_kind(function):
+    graphs = [nx.path_graph(3), pg.families.wheel(4), pg.embedding(pg.families.cycle(3))]
+    batch = pg.GraphBatch.from_graphs(graphs)
+    for several in (graphs, tuple(graphs), iter(graphs), batch):
+        found, wanted = list(function(several)), list(function(batch))
+        assert [repr(x) for x in found] == [repr(x) for x in wanted]
+        assert len(found) == 3
+
+
+@pytest.mark.parametrize("function", BATCH_FUNCTIONS)
+@pytest.mark.parametrize("one", [nx.path_graph(3), pg.families.path(3), pg.MultiGraph(1, []), pg.embedding(pg.families.path(3))])
+def test_one_graph_is_not_several(function, one):
+    with pytest.raises(
+        pg.InvalidGraphError, match=rf"expected several graphs; found one, a {type(one).__name__}: put it into a list"
+    ):
+        function(one)
+
+
+@pytest.mark.parametrize("function", BATCH_FUNCTIONS)
+@pytest.mark.parametrize("nothing", [None, 3, "C~", b"C~"])
+def test_what_is_no_graphs(function, nothing):
+    message = f"expected a planegraph.GraphBatch, or several graphs; found {type(nothing).__name__}"
+    with pytest.raises(pg.InvalidGraphError, match=message):
+        function(nothing)
+
+
+def test_node_connectivity_of_one_and_many():
+    graphs = [pg.families.path(3), pg.families.cycle(4), pg.families.wheel(5), pg.Graph(2, [])]
+    packed = pg.decompose_batch(graphs)
+    assert packed.node_connectivity.tolist() == [d.node_connectivity for d in packed] == [1, 2, 3, 0]
+
+
+def test_a_packed_decomposition_counts_what_it_has():
+    text = repr(pg.decompose_batch([pg.Graph(3, [(0, 1), (1, 2)])]))
+    assert text == "PackedDecomposition(1 graph, 2 blocks, 1 cut node, 2 SPQR nodes, 4 walk entries)"

@@ -7,6 +7,7 @@ import pickle
 import random
 import re
 import runpy
+import weakref
 from pathlib import Path
 
 import exhaustive
@@ -222,7 +223,7 @@ def test_a_giant_decomposition_answers_at_once():
     tracemalloc.start()
     assert len(d.spqr_nodes) == 10**5 + 1
     assert d.spqr_nodes[-1].type == "S"
-    assert str(d).startswith("100002 nodes")
+    assert str(d).startswith("100,002 nodes")
     assert tracemalloc.get_traced_memory()[1] < 50e6
     tracemalloc.stop()
 
@@ -320,8 +321,8 @@ def test_multigraphs_of_networkx():
 
 def test_where_multigraphs_are_refused():
     g = pg.MultiGraph(2, [(0, 1), (1, 0)], names="ab")
-    for function in (pg.as_graph, pg.is_planar, pg.canonical_form, pg.embedding, pg.planar_layout):
-        with pytest.raises(pg.InvalidGraphError, match=r"only planegraph\.decompose takes; give graph\.simple\(\)"):
+    for function in (pg.as_graph, pg.planar_subgraph, pg.canonical_form, pg.embedding, pg.planar_layout):
+        with pytest.raises(pg.InvalidGraphError, match=r"which this function does not take; give graph\.simple\(\)"):
             function(g)
     assert g.simple() == pg.Graph(2, [(0, 1)])
     with pytest.raises(pg.InvalidGraphError, match=r"edge 1 = \(1, 2\) names a node that does not exist; there are 2 nodes"):
@@ -365,3 +366,62 @@ def test_check_shows_progress(capsys):
     assert "checking" in capsys.readouterr().err
     d.check()
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("number", [-1, 2, 10**30])
+def test_numbers_that_no_block_has(number):
+    d = pg.decompose(pg.families.path(3))
+    calls = [lambda: d.spqr_tree(number), lambda: d.to_dot(block=number), lambda: pg.draw(d, block=number)]
+    for call in calls:
+        with pytest.raises(pg.InvalidGraphError, match=f"there is no block {number}; the graph has 2 blocks, numbered from 0"):
+            call()
+    with pytest.raises(pg.InvalidGraphError, match=f"there is no SPQR node {number}; the graph has 2 SPQR nodes"):
+        d.skeleton(number)
+
+
+@given(multigraphs())
+def test_loops_and_parallel_edges_change_nothing(g):
+    h = nx.Graph(g.edges.tolist())
+    h.add_nodes_from(range(g.num_nodes))
+    assert pg.is_planar(g) == nx.check_planarity(h)[0]
+    witness = pg.kuratowski_witness(g)
+    assert (witness is None) == pg.is_planar(g)
+    back = g.to_networkx()
+    keys = {k: {u, v} for u, v, k in back.edges(keys=True)}
+    assert [keys[e] for e in range(g.num_edges)] == [set(ends) for ends in g.edges.tolist()]
+    assert pg.MultiGraph.of(back) == g
+    assert hash(pg.MultiGraph.of(back)) == hash(g)
+    assert g != pg.MultiGraph(g.num_nodes + 1, g.edges)
+    simple = g.simple()
+    assert (g == simple) == (simple == g) == (g.num_edges == simple.num_edges)
+    if g == simple:
+        assert hash(g) == hash(simple)
+
+
+def test_multigraphs_of_others_by_name():
+    G = nx.MultiGraph([*nx.relabel_nodes(nx.complete_graph(5), "abcde".__getitem__).edges, ("a", "b"), ("c", "c")])
+    witness = pg.kuratowski_witness(G)
+    assert witness.kind == "K5"
+    assert set(witness.branch_nodes) == set("abcde")
+    weakref.ref(pg.MultiGraph.of(G))
+    pair = nx.MultiGraph([("a", "b"), ("a", "b")])
+    names = r"edges 0 = \('a', 'b'\) and 1 = \('a', 'b'\) are parallel; .* MultiGraph.of\(graph\)"
+    for call in (pg.embedding, pg.planar_subgraph, pg.as_graph, pg.Graph.from_networkx, pg.canonical_form):
+        with pytest.raises(pg.InvalidGraphError, match=names):
+            call(pair)
+    with pytest.raises(pg.InvalidGraphError, match=r"edge 0 = \('a', 'a'\) is a self-loop; .* MultiGraph.of\(graph\)"):
+        pg.embedding(nx.Graph([("a", "a")]))
+    assert pg.embedding(pg.MultiGraph.of(pair).simple()).rotation("a").tolist() == ["b"]
+    assert pg.st_numbering(pair, "a", "b") == {"a": 0, "b": 1}
+    assert pg.MultiGraph.of(nx.path_graph(3)) == pg.families.path(3)
+    assert pg.MultiGraph.of(pg.families.path(3)) != pg.Graph(3, [(0, 1), (1, 2)], node_labels=[1, 2, 3])
+
+
+def test_parquet_of_names_beyond_64_bits(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pg.decompose(pg.Graph(3, [(0, 1), (1, 2)], names=[1, 2, 2**70])).to_parquet(tmp_path)
+    assert parquet.read_table(tmp_path / "node.parquet")["name"].to_pylist() == ["1", "2", str(2**70)]
+    assert parquet.read_table(tmp_path / "cut.parquet")["name"].to_pylist() == ["2"]
+    assert parquet.read_table(tmp_path / "edge.parquet").select(["u", "v"]).to_pylist()[1] == {"u": "2", "v": str(2**70)}
+    with pytest.raises(pg.InvalidGraphError, match="must be of one type"):
+        pg.decompose(pg.Graph(2, [(0, 1)], names=[2**70, "a"])).to_parquet(tmp_path)

@@ -297,6 +297,47 @@ def test_wrong_rotations(rotations, message):
         pg.Embedding.from_rotations(pg.families.path(3), rotations)
 
 
+@pytest.mark.parametrize("shape", ["mapping", "list"])
+def test_rotations_by_name(shape):
+    G = nx.relabel_nodes(nx.convert_node_labels_to_integers(nx.dodecahedral_graph()), lambda v: f"n{v * 7 % 20}")
+    e = pg.embedding(G)
+    rotations = {v: e.rotation(v).tolist() for v in G}
+    again = pg.Embedding.from_rotations(G, rotations if shape == "mapping" else rotations.values())
+    assert np.array_equal(again.next, e.next)
+    assert again.names.tolist() == list(G)
+
+
+@pytest.mark.parametrize(
+    ("rotations", "message"),
+    [
+        ({"a": "b", "b": "a", "c": "b"}, "the order around node 'b' lacks its neighbour 'c'"),
+        ({"a": "c", "b": "ac", "c": "b"}, "node 'a' names 'c', which is not a neighbour"),
+        ({"a": "bb", "b": "ac", "c": "b"}, "node 'a' names its neighbour 'b' twice"),
+        ({"a": "b", "b": "ac"}, "the orders lack node 'c'"),
+        ({"a": "b", "b": "ac", "c": "b", "d": ""}, "an order around 'd', which is not a node"),
+    ],
+)
+def test_wrong_rotations_by_name(rotations, message):
+    with pytest.raises(pg.InvalidEmbeddingError, match=message):
+        pg.Embedding.from_rotations(nx.path_graph(["a", "b", "c"]), rotations)
+
+
+def test_functions_of_graphs_take_embeddings():
+    G = nx.relabel_nodes(nx.wheel_graph(5), "abcde".__getitem__)
+    e, g = pg.embedding(G), pg.as_graph(G)
+    assert pg.as_graph(e) == g
+    assert pg.as_graph(e).names.tolist() == list(G)
+    assert pg.is_planar(e)
+    assert pg.automorphisms(e).order == 8
+    assert pg.decompose(e).counts == pg.decompose(g).counts
+    assert pg.st_numbering(e, "a", "b") == pg.st_numbering(g, "a", "b")
+    assert pg.draw(e).summary == pg.draw(g).summary
+    cycle = pg.embedding(pg.families.cycle(3)).dual()
+    assert pg.decompose(cycle).counts["P"] == 1
+    with pytest.raises(pg.InvalidGraphError, match=r"edges 0 = \(0, 1\) and 1 = \(0, 1\) are parallel"):
+        pg.automorphisms(cycle)
+
+
 def test_loops_and_parallel_edges():
     """Two nodes, a loop at each, three edges between them."""
     e = pg.Embedding(2, [(0, 1), (0, 1), (0, 1), (0, 0), (1, 1)], [2, 5, 4, 8, 6, 3, 7, 0, 9, 1])

@@ -81,6 +81,12 @@ def test_a_text_that_is_both_is_graph6(capsys):
         (["C~", "--block", "7", "-o", "a.html"], "there is no block 7; the graph has 1 block"),
         (["C~", "--block", "-1", "-o", "a.html"], "must be a whole number from 0"),
         (["-f", "edges", "a-a", "-o", "a.html"], "a-a is a self-loop"),
+        (["missing.g6", "-o", "a.html"], "cannot read missing.g6: there is no such file"),
+        (["-f", "smiles", "missing.smi", "-o", "a.html"], "cannot read missing.smi: there is no such file"),
+        (["graphs/missing", "-o", "a.html"], "cannot read graphs/missing: there is no such file"),
+        ([".", "-o", "a.html"], "cannot read .: it is a folder"),
+        ([":A_", "-o", "a.html"], ":A_: sparse6: edges 0 = (0, 1) and 1 = (0, 1) are parallel"),
+        (["missing.edges", "-f", "edges", "-o", "a.html"], "cannot read missing.edges: there is no such file"),
     ],
 )
 def test_wrong_usage(words, message, capsys):

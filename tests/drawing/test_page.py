@@ -284,3 +284,11 @@ assert not {{"torch", "markupsafe", "rdkit"}} & set(sys.modules)
 """
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
+
+
+def test_labels_by_name():
+    G = pg.Graph(3, [(0, 1), (1, 2)], names="abc")
+    wanted = {"c": "Carl", "a": "Anna", "b": "Bert", "z": "nobody"}
+    assert Page(pg.draw(G, labels=wanted).html()).data["labels"] == ["Anna", "Bert", "Carl"]
+    with pytest.raises(pg.InvalidGraphError, match="labels lack node 'b' and 1 other"):
+        pg.draw(G, labels={"a": "Anna"})

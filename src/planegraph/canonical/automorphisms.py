@@ -12,11 +12,11 @@ import numpy as np
 
 from .. import _core
 from ..decomposition.api import core_arguments, number_of_threads, run_batch, with_names
-from ..errors import InvalidGraphError
 from ..graphs.batch import GraphBatch
-from ..graphs.formats.convert import as_graph
-from ..graphs.graph import Graph, counted
+from ..graphs.formats.convert import as_batch, as_graph
+from ..graphs.graph import Graph
 from ..graphs.names import Numbers
+from ..io.text import counted
 
 
 class Factors(NamedTuple):
@@ -167,8 +167,12 @@ class Automorphisms:
         >>> pg.automorphisms(pg.families.path(4)).orbit(1).tolist()
         [1, 2]
         """
-        number = Numbers(self.graph.num_nodes, self.graph.names)[node]
+        number = self._numbers[node]
         return self.graph.named(np.flatnonzero(self.node_orbits == self.node_orbits[number]))
+
+    @cached_property
+    def _numbers(self) -> Numbers:
+        return Numbers(self.graph.num_nodes, self.graph.names)
 
     def __repr__(self) -> str:
         size = f"order {self.order}" if self.log10_order < 15 else f"order about 10^{self.log10_order:.1f}"
@@ -257,7 +261,7 @@ def automorphism_batch(graphs: Any, threads: int | None = None) -> AutomorphismB
     >>> [a.order for a in pg.automorphism_batch([pg.families.cycle(5), pg.families.wheel(5)])]
     [10, 10]
     """
-    batch = graphs if isinstance(graphs, GraphBatch) else GraphBatch.from_graphs(_several(graphs))
+    batch = as_batch(graphs)
     found = _core.symmetries(*core_arguments(batch), threads=number_of_threads(threads))
     return AutomorphismBatch(
         batch,
@@ -287,12 +291,6 @@ def canonical_orbits(batch: GraphBatch, threads: int | None = None) -> np.ndarra
     np.minimum.at(first, orbit, start + place)
     _, number = np.unique(first[orbit], return_inverse=True)
     return (number - np.repeat(number[place == 0], sizes[sizes > 0])).astype(np.int32)
-
-
-def _several(graphs: Any) -> Any:
-    if isinstance(graphs, Graph):
-        raise InvalidGraphError("expected several graphs; found one. automorphisms(graph) is for one")
-    return graphs
 
 
 def _count(orbits: np.ndarray) -> int:

@@ -10,8 +10,7 @@ import numpy as np
 
 from ..decomposition.api import is_planar, run_batch, run_graph, split_codes
 from ..errors import NotPlanarError
-from ..graphs.batch import GraphBatch
-from ..graphs.formats.convert import as_graph
+from ..graphs.formats.convert import as_batch, as_graph
 from ..graphs.graph import Graph
 from .code import decode
 
@@ -57,15 +56,18 @@ def canonical_form(graph: Any) -> CanonicalForm:
     return CanonicalForm(out["code"].tobytes(), labelling)
 
 
-def canonical_codes(batch: GraphBatch, threads: int | None = None) -> list[bytes]:
+def canonical_codes(graphs: Any, threads: int | None = None) -> list[bytes]:
     """The canonical code of each graph of a batch, on ``threads`` threads (None: all cores this process may use).
 
+    Args:
+        graphs: a :class:`GraphBatch`, or several graphs of any kind that :func:`planegraph.as_graph` reads.
+
     >>> import planegraph as pg
-    >>> a, b, c = pg.canonical_codes(pg.GraphBatch.from_graphs([pg.families.k2n(2), pg.families.cycle(4), pg.families.path(4)]))
+    >>> a, b, c = pg.canonical_codes([pg.families.k2n(2), pg.families.cycle(4), pg.families.path(4)])
     >>> a == b, a == c
     (True, False)
     """
-    out = run_batch(batch, threads, walks=False, codes=True)
+    out = run_batch(as_batch(graphs), threads, walks=False, codes=True)
     return split_codes(out["code_ptr"], out["code"])
 
 

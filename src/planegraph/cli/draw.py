@@ -11,7 +11,7 @@ from ..drawing.drawing import SUFFIXES, Drawing, draw
 from ..errors import MissingDependencyError, NotPlanarError, PlanegraphError
 from ..graphs.formats.files import parse
 from ..graphs.formats.molecules import mol_from_smiles
-from .inputs import one_entry
+from .inputs import bad_graph, is_text, one_entry
 from .messages import UsageError, complain, say
 from .options import add_command, add_format, add_quiet, whole_number
 
@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     except MissingDependencyError:  # not the graph's fault
         raise
     except PlanegraphError as error:
-        raise UsageError(f"{args.graph}: {error}") from None
+        raise bad_graph(args.graph, error) from None
     drawing.save(args.output)
     if not args.quiet:
         say(f"{args.output}: {drawing.summary}\n")
@@ -53,8 +53,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _drawing(args: argparse.Namespace, title: str) -> Drawing:
     format, text = one_entry(args.graph, args.format)
-    is_text = args.graph != "-" and not os.path.isfile(args.graph)
-    if args.format is None and is_text:
+    if args.format is None and is_text(args.graph):
         format = _guess(text, args.stereo)
     if format != "smiles":
         return draw(parse(format, text, args.stereo), block=args.block, title=title)
@@ -63,7 +62,9 @@ def _drawing(args: argparse.Namespace, title: str) -> Drawing:
 
 
 def _guess(text: bytes, stereo: bool) -> str:
-    """graph6 if the text is that, as for other commands; else SMILES. A few short texts are both."""
+    """graph6 if the text is that, as for other commands; else SMILES. A few short texts are both. No SMILES begins with a colon."""
+    if text.lstrip().startswith((b":", b">>")):
+        return "graph6"
     try:
         parse("graph6", text, stereo)
     except PlanegraphError:

@@ -93,7 +93,7 @@ def _judged(args: argparse.Namespace, problems: Problems, names: list[str]) -> I
 def _properties(batch: GraphBatch, names: list[str], threads: int | None) -> dict[str, np.ndarray]:
     masks = {"planar": planar_mask(batch)} if "planar" in names else {}
     if set(names) - {"planar"}:
-        connectivity = decompose_batch(batch, threads, "set").node_connectivity()
+        connectivity = decompose_batch(batch, threads, "set").node_connectivity
         masks["connected"] = (connectivity > 0) | (np.diff(batch.node_ptr) == 1)
         masks["biconnected"] = (connectivity > 1) | ((connectivity == 1) & (np.diff(batch.node_ptr) == 2))
         masks["triconnected"] = connectivity > 2

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from ..errors import FormatError, NotPlanarError, PlanegraphError
-from ..graphs.formats.files import Entry, format_of, read_entries
+from ..graphs.formats.files import Entry, format_of, is_file_name, read_entries
 from .messages import StreamError, UsageError, complain
 
 
@@ -57,9 +57,30 @@ def _chunks_of_stdin(format: str) -> Iterator[tuple[str, list[Entry]]]:
 
 def one_entry(argument: str, format: str | None) -> tuple[str, bytes]:
     """The format and text of a graph that an argument gives: a file with one graph, - for standard input, or the graph as text."""
-    if argument != "-" and (not os.path.exists(argument) or Path(argument).is_dir()):
+    if is_text(argument):
+        if is_file_name(argument) and format in (None, format_of(argument)):
+            raise UsageError(f"cannot read {argument}: {_no_file(argument)}")
         return format or "graph6", os.fsencode(argument)
     entries = [(chosen, entry.text) for chosen, chunk in chunks([argument], format) for entry in chunk]
     if len(entries) != 1:
         raise UsageError(f"{argument} must hold one graph; found {len(entries)}")
     return entries[0]
+
+
+def is_text(argument: str) -> bool:
+    """Whether it is not standard input, and no file has this name."""
+    return argument != "-" and (not os.path.exists(argument) or Path(argument).is_dir())
+
+
+def bad_graph(argument: str, error: PlanegraphError) -> UsageError:
+    """What is wrong with the one graph that an argument gives. A text that may have been meant as a file's name is said to be none."""
+    if is_text(argument) and (is_file_name(argument) or Path(argument).is_dir() or any(c in argument for c in _SEPARATORS)):
+        return UsageError(f"cannot read {argument}: {_no_file(argument)}, and as a graph it is wrong: {error}")
+    return UsageError(f"{argument}: {error}")
+
+
+_SEPARATORS = {"/", os.sep}
+
+
+def _no_file(argument: str) -> str:
+    return "it is a folder" if Path(argument).is_dir() else "there is no such file"

@@ -10,7 +10,7 @@ from ..canonical.form import isomorphism
 from ..errors import NotPlanarError, PlanegraphError
 from ..graphs.formats.files import parse
 from ..graphs.graph import Graph
-from .inputs import one_entry
+from .inputs import bad_graph, one_entry
 from .messages import UsageError, repeat
 from .options import add_command, add_format, add_quiet
 
@@ -45,4 +45,4 @@ def _read(argument: str, format: str | None, stereo: bool) -> Graph:
     try:
         return parse(*one_entry(argument, format), stereo)
     except PlanegraphError as error:
-        raise UsageError(f"{argument}: {error}") from None
+        raise bad_graph(argument, error) from None

@@ -22,6 +22,7 @@ from torch import Tensor
 
 from .. import _core
 from ..errors import FormatError, InvalidGraphError
+from ..io.text import counted
 from .batch_checks import check_entries, check_tensors
 from .collate import Feature, as_ids, collate_index
 from .layout import SECTION_NAMES, Capacity, Layout
@@ -329,12 +330,12 @@ class PlanarBatch:
         counts = {
             "node": s.num_nodes,
             "dart": s.num_darts,
-            "walk entr": s.num_walks,
+            "walk entry": s.num_walks,
             "SPQR node": s.num_spqr,
             "block": s.num_blocks,
             "cut node": s.num_cuts,
         }
-        parts = [_counted(self.num_graphs, "graph"), *(_counted(count, what) for what, count in counts.items())]
+        parts = [counted(self.num_graphs, "graph"), *(counted(count, what) for what, count in counts.items())]
         if s.padded:
             parts.append("padded")
         if self.index.dim() > 1:
@@ -353,12 +354,6 @@ def _version(index: Tensor) -> int | None:
 def _check_rows(name: str, values: Tensor | None, count: int, what: str) -> None:
     if values is not None and (values.dim() == 0 or len(values) != count):
         raise ValueError(f"{name} must have one row for each of the {count} {what} of the batch; found shape {tuple(values.shape)}")
-
-
-def _counted(count: int, what: str) -> str:
-    if what.endswith("entr"):
-        return f"{count} {what}{'y' if count == 1 else 'ies'}"
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 # ---- collation --------------------------------------------------------------------------------------------------------------

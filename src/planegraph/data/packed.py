@@ -21,8 +21,9 @@ from ..canonical.automorphisms import canonical_orbits
 from ..decomposition.api import planar_mask
 from ..errors import FormatError, InvalidGraphError
 from ..graphs.batch import GraphBatch, rows_of
-from ..graphs.graph import Graph, counted
+from ..graphs.graph import Graph
 from ..graphs.labels import is_float
+from ..io.text import counted
 from .checks import check_tables
 from .features import Features, as_features, as_targets, labelled
 from .fingerprint import fingerprint

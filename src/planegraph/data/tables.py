@@ -95,7 +95,7 @@ class PackedTables(Tables, Mapping[str, np.ndarray]):
         return len(NAMES)
 
     def __repr__(self) -> str:
-        sizes = self.sizes(node="nodes", edge="edges", walk="walk entries", spqr="SPQR nodes", block="blocks", cut="cut nodes")
+        sizes = self.sizes(node="node", edge="edge", walk="walk entry", spqr="SPQR node", block="block", cut="cut node")
         return f"PackedTables({self.num_graphs} graphs, {sizes})"
 
 

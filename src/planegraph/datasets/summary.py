@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..data.packed import PackedDataset
+from ..decomposition.tables import TYPES
 
-_TYPES = ("S", "P", "Q", "R")
-_NAMES = ("graphs", "nodes", "edges", "largest", "planar", "blocks", "cuts", *_TYPES, "spqr_height", "block_cut_height")
+_NAMES = ("graphs", "nodes", "edges", "largest", "planar", "blocks", "cuts", *TYPES, "spqr_height", "block_cut_height")
 
 
 def summarise(ds: PackedDataset) -> dict[str, int]:
@@ -21,7 +21,7 @@ def summarise(ds: PackedDataset) -> dict[str, int]:
     (3, 0, 1, 0, 1)
     """
     tables = ds.tables
-    kinds = np.bincount(tables.spqr_type, minlength=len(_TYPES))
+    kinds = np.bincount(tables.spqr_type, minlength=len(TYPES))
     return {
         "graphs": len(ds),
         "nodes": tables.size("node"),
@@ -30,7 +30,7 @@ def summarise(ds: PackedDataset) -> dict[str, int]:
         "planar": len(ds) - len(ds.nonplanar),
         "blocks": tables.size("block"),
         "cuts": tables.size("cut"),
-        **{name: int(kinds[i]) for i, name in enumerate(_TYPES)},
+        **{name: int(kinds[i]) for i, name in enumerate(TYPES)},
         "spqr_height": int(tables.spqr_level.max(initial=0)),
         "block_cut_height": int(max(tables.block_level.max(initial=0), tables.cut_level.max(initial=0))),
     }

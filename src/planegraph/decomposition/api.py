@@ -12,12 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from .. import _core
-from ..errors import InvalidGraphError, NotPlanarError
+from ..errors import NotPlanarError
 from ..graphs.batch import GraphBatch
-from ..graphs.formats.convert import as_any_graph, as_graph
+from ..graphs.formats.convert import as_any_graph, as_batch, as_simple_graph
 from ..graphs.graph import Graph
 from ..graphs.labels import is_float, to_keys
 from ..graphs.multigraph import MultiGraph
+from ..io.text import counted
 from ..kuratowski import KuratowskiWitness
 from .connectivity import R
 from .multigraph import run_multigraph
@@ -34,18 +35,21 @@ def is_planar(graph: Any) -> bool:
     >>> pg.is_planar(pg.families.wheel(6)), pg.is_planar(pg.families.complete(5))
     (True, False)
     """
-    graph = as_graph(graph)
+    graph = as_simple_graph(graph)
     return _core.is_planar(graph.num_nodes, graph.edges)
 
 
-def planar_mask(batch: GraphBatch) -> np.ndarray:
+def planar_mask(graphs: Any) -> np.ndarray:
     """For each graph of a batch, whether it is planar; a boolean array that can select: ``batch[planar_mask(batch)]``.
 
+    Args:
+        graphs: a :class:`GraphBatch`, or several graphs of any kind that :func:`planegraph.as_graph` reads.
+
     >>> import planegraph as pg
-    >>> pg.planar_mask(pg.GraphBatch.from_graphs([pg.families.complete(n) for n in (3, 4, 5)])).tolist()
+    >>> pg.planar_mask(pg.families.complete(n) for n in (3, 4, 5)).tolist()
     [True, True, False]
     """
-    _expect(batch, GraphBatch)
+    batch = as_batch(graphs)
     return _core.planar_mask(batch.node_ptr, batch.edge_ptr, batch.edges).view(bool)
 
 
@@ -59,7 +63,7 @@ def kuratowski_witness(graph: Any) -> KuratowskiWitness | None:
     >>> len(pg.kuratowski_witness(pg.families.complete_bipartite(3, 3)))
     9
     """
-    graph = as_graph(graph)
+    graph = as_simple_graph(graph)
     ids = _core.kuratowski(graph.num_nodes, graph.edges)
     return KuratowskiWitness.of(graph.named(graph.edges[ids])) if len(ids) else None
 
@@ -87,18 +91,22 @@ def decompose(graph: Any, on_nonplanar: OnNonplanar = "raise") -> Decomposition:
 
 
 def decompose_batch(
-    batch: GraphBatch, threads: int | None = None, on_nonplanar: OnNonplanar = "raise", codes: bool = False
+    graphs: Any, threads: int | None = None, on_nonplanar: OnNonplanar = "raise", codes: bool = False
 ) -> PackedDecomposition:
     """All graphs of a batch by one call, without the GIL, on ``threads`` threads (None: all cores this process may use).
 
     The result does not depend on the number of threads. If graphs are bad, the error is that of the first of them, and says its
     position. With ``codes`` the canonical codes come along (no graph may then be non-planar).
 
+    Args:
+        graphs: a :class:`GraphBatch`, or several graphs of any kind that :func:`planegraph.as_graph` reads.
+
     >>> import planegraph as pg
-    >>> p = pg.decompose_batch(pg.GraphBatch.from_graphs([pg.families.cycle(3), pg.families.wheel(5)]))
+    >>> p = pg.decompose_batch([pg.families.cycle(3), pg.families.wheel(5)])
     >>> p.spqr_ptr.tolist(), p.spqr_type.tolist()
     ([0, 1, 2], [0, 3])
     """
+    batch = as_batch(graphs)
     return PackedDecomposition(batch, **run_batch(batch, threads, on_nonplanar, walks=True, codes=codes))
 
 
@@ -129,7 +137,6 @@ def run_batch(
 
 def core_arguments(batch: GraphBatch) -> tuple:
     """A batch with its labels as the core takes it."""
-    _expect(batch, GraphBatch)
     edge_labels = batch.dart_labels
     if batch.edge_labels is not None:
         edge_labels = batch.edge_labels[:, None]
@@ -158,11 +165,6 @@ def number_of_threads(threads: int | None) -> int:
     if isinstance(threads, bool) or not isinstance(threads, int | np.integer) or not 1 <= threads <= 4096:
         raise ValueError(f"threads must be None or an integer from 1 to 4096; found {threads!r}")
     return int(threads)
-
-
-def _expect(value: Any, kind: type) -> None:
-    if not isinstance(value, kind):
-        raise InvalidGraphError(f"expected a planegraph.{kind.__name__}; found {type(value).__name__}")
 
 
 class PackedDecomposition(Tables):
@@ -196,6 +198,7 @@ class PackedDecomposition(Tables):
             raise ValueError("codes were not asked for; use decompose_batch(..., codes=True)")
         return split_codes(self.code_ptr, self.code)
 
+    @property
     def node_connectivity(self) -> np.ndarray:
         """For each graph the least number of nodes whose removal disconnects it: 0, 1, 2, or 3 for "3 or more".
 
@@ -203,7 +206,7 @@ class PackedDecomposition(Tables):
 
         >>> import planegraph as pg
         >>> graphs = [pg.families.path(3), pg.families.cycle(3), pg.families.wheel(3), pg.Graph(2, [])]
-        >>> pg.decompose_batch(pg.GraphBatch.from_graphs(graphs)).node_connectivity().tolist()
+        >>> pg.decompose_batch(graphs).node_connectivity.tolist()
         [1, 2, 3, 0]
         """
         nodes, blocks, components = np.diff(self.node_ptr), np.diff(self.block_ptr), np.diff(self.spqr_ptr)
@@ -240,8 +243,8 @@ class PackedDecomposition(Tables):
         return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
-        sizes = self.sizes(block="blocks", cut="cut nodes", spqr="SPQR nodes", walk="walk entries")
-        return f"PackedDecomposition({len(self)} graphs, {sizes})"
+        sizes = self.sizes(block="block", cut="cut node", spqr="SPQR node", walk="walk entry")
+        return f"PackedDecomposition({counted(len(self), 'graph')}, {sizes})"
 
 
 def split_codes(code_ptr: np.ndarray, code: np.ndarray) -> list[bytes]:

@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from ..graphs.graph import Graph, counted
+from ..graphs.graph import Graph
 from ..graphs.multigraph import MultiGraph
+from ..io.text import counted
 
 S, P, Q, R = range(4)
 Arrays = Mapping[str, np.ndarray]

@@ -10,7 +10,7 @@ import numpy as np
 
 from .connectivity import parent_poles
 from .rows import Groups
-from .trees import TYPES, Lists, bounds_of
+from .trees import LETTERS, Lists, bounds_of
 
 if TYPE_CHECKING:
     from .objects import Decomposition, TreeName
@@ -67,7 +67,7 @@ def _spqr(d: Decomposition, first: int, last: int) -> Iterator[str]:
     inside = np.flatnonzero((a["node_spqr_spqr"] >= first) & (a["node_spqr_spqr"] < last))
     nodes = Lists(Groups(a["node_spqr_spqr"][inside] - first), last - first, _texts(d, a["node_spqr_node"][inside]))
     poles = _texts(d, parent_poles(a)[first:last].reshape(-1)).reshape(-1, 2).tolist()
-    table = zip(TYPES[a["spqr_type"][first:last]].tolist(), a["spqr_parent"][first:last].tolist(), poles, strict=True)
+    table = zip(LETTERS[a["spqr_type"][first:last]].tolist(), a["spqr_parent"][first:last].tolist(), poles, strict=True)
     for c, (kind, parent, (u, v)) in enumerate(table, first):
         yield f's{c} [label="{kind} {c}: {_first(nodes[c - first])}", shape={_SHAPE[kind]}]'
         if parent >= 0:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import InvalidGraphError, MissingDependencyError
 from ..io.atomic import replace_files
-from .trees import TYPES
+from .trees import LETTERS
 
 if TYPE_CHECKING:
     from .objects import Decomposition
@@ -38,7 +38,7 @@ def tables(d: Decomposition) -> dict[str, dict[str, np.ndarray]]:
             "walk": ("spqr", "pos", "node", "kappa", "edge", "other"),
         }.items()
     }
-    columns["spqr"]["type"] = TYPES[a["spqr_type"]]
+    columns["spqr"]["type"] = LETTERS[a["spqr_type"]]
     columns["spqr"]["set"] = a["spqr_set"].astype(bool)
     columns["cut"] = {"node": a["cut_node"], "name": d.named(a["cut_node"]), **columns["cut"]}
     columns["node"] = {
@@ -67,17 +67,24 @@ def to_pandas(d: Decomposition) -> dict[str, Any]:
 def to_parquet(d: Decomposition, folder: str | os.PathLike) -> None:
     """Writes the tables of :func:`to_pandas` into a folder, which is made if need be: ``node.parquet``, ``edge.parquet``, ...
 
-    Needs pyarrow, not pandas. Names must be of one type: text or numbers.
+    Needs pyarrow, not pandas. Names must be of one type: text or numbers. Integers beyond 64 bits make all names text.
     """
     try:
         import pyarrow as pa
         from pyarrow import parquet
     except ImportError:
         raise MissingDependencyError("to_parquet needs pyarrow: pip install pyarrow") from None
+    names = d.graph.names
+    as_text = names is not None and names.dtype == object and all(type(name) is int for name in names)  # beyond 64 bits
     try:
-        ready = {table: pa.table(columns) for table, columns in tables(d).items()}
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+        ready = {table: pa.table(_with_texts(columns) if as_text else columns) for table, columns in tables(d).items()}
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError) as error:
         raise InvalidGraphError(f"names in a Parquet file must be of one type, text or numbers: {error}") from None
     path = Path(folder)
     path.mkdir(parents=True, exist_ok=True)
     replace_files({path / f"{name}.parquet": partial(parquet.write_table, table) for name, table in ready.items()})
+
+
+def _with_texts(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The same with names as text."""
+    return {name: x.astype(str).astype(object) if name in ("name", "u", "v") else x for name, x in columns.items()}

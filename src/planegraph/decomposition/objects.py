@@ -15,13 +15,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..graphs.graph import Graph, counted, read_only
+from ..graphs.graph import Graph, read_only
 from ..graphs.multigraph import MultiGraph
+from ..io.text import counted
 from .connectivity import Q, SeparationPairs, spqr_of_edges
 from .rows import Groups, Rows
+from .tables import TYPES
 
 TreeName = Literal["spqr", "block-cut"]
-TYPES = "SPQR"  # spqr_type -> letter
 
 
 class SkeletonEdge(NamedTuple):

@@ -12,10 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import InvalidGraphError, PlanegraphWarning
-from ..graphs.batch import GraphBatch
 from ..graphs.formats.convert import as_graph
-from ..graphs.graph import Graph, counted
-from .api import decompose_batch
+from ..graphs.graph import Graph
+from ..io.text import counted
+from .api import decompose
 
 
 class GraphPart(NamedTuple):
@@ -60,20 +60,16 @@ def block_parts(graph: Any, most: int) -> list[GraphPart]:
 
 def _blocks(graph: Graph) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Nodes and blocks of all incidences, the block of each edge, and the blocks in preorder. Isolated nodes count as blocks here."""
-    t = decompose_batch(GraphBatch.from_graphs([graph]))
-    count, n = len(t.block_parent_cut), graph.num_nodes
-    above = np.where(t.block_parent_cut < 0, -1, np.append(t.cut_node, -1)[t.block_parent_cut])  # the node that a block hangs at
-    home = np.full(n, -1)  # the block of each node that is nearest to the root
-    nearest = above[t.node_block_block] != t.node_block_node
-    home[t.node_block_node[nearest]] = t.node_block_block[nearest]
-    u, v = home[graph.edges].T
-    of_edge = np.where((u >= 0) & (np.append(above, -1)[u] == graph.edges[:, 1]) & (u != v), u, v)
-    parent = np.where(t.block_parent_cut < 0, -1, np.append(t.cut_parent_block, -1)[t.block_parent_cut])
-    alone = np.setdiff1d(np.arange(n), t.node_block_node)
-    nodes = np.concatenate([t.node_block_node, alone])
-    blocks = np.concatenate([t.node_block_block, count + np.arange(len(alone))])
+    d = decompose(graph)
+    a, n = d.arrays, graph.num_nodes
+    parent_cut = a["block_parent_cut"]
+    above = np.where(parent_cut < 0, -1, np.append(a["cut_node"], -1)[parent_cut])  # the node that a block hangs at
+    parent = np.where(parent_cut < 0, -1, np.append(a["cut_parent_block"], -1)[parent_cut])
+    alone = np.setdiff1d(np.arange(n), a["node_block_node"])
+    nodes = np.concatenate([a["node_block_node"], alone])
+    blocks = np.concatenate([a["node_block_block"], len(parent_cut) + np.arange(len(alone))])
     roots = np.full(len(alone), -1)
-    return nodes, blocks, of_edge, _preorder(np.append(parent, roots), np.append(above, roots))
+    return nodes, blocks, d.edge_block, _preorder(np.append(parent, roots), np.append(above, roots))
 
 
 def _preorder(parent: np.ndarray, hook: np.ndarray) -> np.ndarray:

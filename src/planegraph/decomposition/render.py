@@ -13,11 +13,11 @@ import numpy as np
 
 from ..io.text import printable
 from .rows import Groups
+from .tables import TYPES
 
 if TYPE_CHECKING:
     from .objects import Decomposition
 
-_TYPES = "SPQR"
 _NODES = 40  # most of one SPQR node that are named
 _SHAPE = {"S": "cycle of {}", "P": "bond of {}", "Q": "edge", "R": "rigid, {} edges"}
 
@@ -96,7 +96,7 @@ class _Renderer:
 
     def spqr(self, c: int) -> str:
         a = self.d.arrays
-        kind, is_set = _TYPES[a["spqr_type"][c]], bool(a["spqr_set"][c])
+        kind, is_set = TYPES[a["spqr_type"][c]], bool(a["spqr_set"][c])
         walk = slice(*np.searchsorted(a["walk_spqr"], np.array([c, c + 1], np.int32)))
         node, kappa = a["walk_node"][walk], a["walk_kappa"][walk]
         darts = 1 if kind == "S" and not is_set else 2  # with which the walk meets an edge

@@ -8,9 +8,24 @@ from typing import Generic, TypeVar, overload
 
 import numpy as np
 
+from ..errors import InvalidGraphError
+from ..io.text import counted
+
 Item = TypeVar("Item")
 
 _AT_ONCE = 4096  # rows that are built together while somebody iterates
+
+
+def checked_number(number: int, count: int, what: str) -> int:
+    """A number from 0 to count - 1 of something that a graph has, or an error; -1 is no such number.
+
+    >>> checked_number(2, 3, "block")
+    2
+    """
+    k = operator.index(number)
+    if not 0 <= k < count:
+        raise InvalidGraphError(f"there is no {what} {k}; the graph has {counted(count, what)}, numbered from 0")
+    return k
 
 
 class Rows(Sequence[Item], Generic[Item]):

@@ -14,6 +14,10 @@ import numpy as np
 
 from .. import _core
 from ..errors import FormatError
+from ..io.text import counted
+
+TYPES = "SPQR"
+"""The letter of each ``spqr_type``."""
 
 
 class Column(NamedTuple):
@@ -96,5 +100,5 @@ class Tables:
         return int(getattr(self, f"{table}_ptr")[-1])
 
     def sizes(self, **names: str) -> str:
-        """For messages: ``sizes(block="blocks")`` is "7 blocks"."""
-        return ", ".join(f"{self.size(table)} {name}" for table, name in names.items())
+        """For messages: ``sizes(block="block")`` is "7 blocks"."""
+        return ", ".join(counted(self.size(table), name) for table, name in names.items())

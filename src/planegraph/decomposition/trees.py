@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..errors import MissingDependencyError
+from ..graphs.formats.networkx import networkx_for
 from .connectivity import parent_poles
-from .rows import Groups
+from .rows import Groups, checked_number
+from .tables import TYPES
 
 if TYPE_CHECKING:
     from .objects import Decomposition
 
-TYPES = np.array(list("SPQR"), object)
+LETTERS = np.array(list(TYPES), object)
 
 
 def block_cut_tree(d: Decomposition) -> Any:
@@ -34,7 +35,7 @@ def block_cut_tree(d: Decomposition) -> Any:
     """
     a = d.arrays
     count = len(a["block_root"])
-    tree = _networkx("block_cut_tree").Graph()
+    tree = networkx_for("block_cut_tree").Graph()
     nodes = Lists(Groups(a["node_block_block"]), count, d.named(a["node_block_node"]))
     ids = Lists(Groups(d.edge_block), count, np.arange(d.graph.num_edges))
     pairs = Lists(Groups(d.edge_block), count, pairs_of(d))
@@ -68,7 +69,7 @@ def spqr_tree(d: Decomposition, block: int | None = None) -> Any:
     (('a', 'c'), [('a', 'c')])
     """
     a = d.arrays
-    tree = _networkx("spqr_tree").Graph()
+    tree = networkx_for("spqr_tree").Graph()
     first, last = bounds_of(d, block)
     inside = np.flatnonzero((a["node_spqr_spqr"] >= first) & (a["node_spqr_spqr"] < last))
     nodes = Lists(Groups(a["node_spqr_spqr"][inside] - first), last - first, d.named(a["node_spqr_node"][inside]))
@@ -76,7 +77,7 @@ def spqr_tree(d: Decomposition, block: int | None = None) -> Any:
     groups = Groups(d.edge_spqr[real] - first)
     ids, pairs = Lists(groups, last - first, real), Lists(groups, last - first, pairs_of(d, real))
     table = {name: a[name][first:last].tolist() for name in ("spqr_level", "spqr_block", "spqr_parent")}
-    kinds = TYPES[a["spqr_type"][first:last]].tolist()
+    kinds = LETTERS[a["spqr_type"][first:last]].tolist()
     poles = pole_names(d, first, last)
     for i, c in enumerate(range(first, last)):
         tree.add_node(
@@ -109,8 +110,8 @@ def skeleton(d: Decomposition, index: int) -> Any:
     >>> sorted(other for _, _, other in bond.edges(data="other"))
     [1, 2, 3]
     """
-    graph = _networkx("skeleton").MultiGraph()
-    node = d.spqr_nodes[index]
+    graph = networkx_for("skeleton").MultiGraph()
+    node = d.spqr_nodes[checked_number(index, len(d.spqr_nodes), "SPQR node")]
     name = dict(zip(node.nodes, d.named(list(node.nodes)).tolist(), strict=True))
     graph.add_nodes_from(name.values())
     graph.add_edges_from((name[e.u], name[e.v], {"edge": e.edge, "other": e.other}) for e in node.edges)
@@ -121,7 +122,7 @@ def bounds_of(d: Decomposition, block: int | None) -> tuple[int, int]:
     """The first SPQR node of a block and the one after its last, as they stand together; of all blocks for None."""
     if block is None:
         return 0, len(d.arrays["spqr_type"])
-    nodes = d.blocks[block].spqr_nodes
+    nodes = d.blocks[checked_number(block, len(d.blocks), "block")].spqr_nodes
     return nodes[0], nodes[-1] + 1
 
 
@@ -147,11 +148,3 @@ class Lists:
 
 def _objects(values: Iterable[Any], count: int) -> np.ndarray:
     return np.fromiter(values, object, count)
-
-
-def _networkx(what: str) -> Any:
-    try:
-        import networkx as nx
-    except ImportError:
-        raise MissingDependencyError(f"{what} needs networkx: pip install networkx") from None
-    return nx

@@ -83,7 +83,7 @@ def draw(
         graph: a :class:`Decomposition`, an RDKit molecule, or any graph that :func:`planegraph.as_graph` reads.
         positions: points of the nodes, as of a map: shape (n, 2), or a dict by node. The default is a drawing without crossings;
             RDKit's layout of a molecule.
-        labels: what to write at the nodes, in their order, instead of names or numbers.
+        labels: what to write at the nodes instead of names or numbers: in their order, or a dict by node.
         block: draws only this block, by its number in ``Decomposition.blocks``.
         title: of the page.
         stereo: whether the stereochemistry of a molecule counts.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +12,10 @@ from ..canonical.automorphisms import automorphisms
 from ..canonical.form import digest
 from ..decomposition.api import decompose, run_graph
 from ..decomposition.objects import Decomposition, SpqrNode
+from ..decomposition.rows import checked_number
 from ..errors import InvalidGraphError
 from ..graphs.graph import Graph
+from ..graphs.names import in_order
 from ..io.text import counted
 from ..planarity.positions import as_points
 from .markup import shown
@@ -115,7 +118,10 @@ def make_scene(
 ) -> Scene:
     """Chooses the part to draw, and computes all that belongs to it; raises NotPlanarError for graphs that are not planar."""
     graph = simple_graph(d)
-    labels = graph.named(np.arange(graph.num_nodes)).tolist() if labels is None else list(labels)
+    names = graph.named(np.arange(graph.num_nodes)).tolist()
+    if isinstance(labels, Mapping):
+        labels = in_order(names, labels, "labels")
+    labels = names if labels is None else list(labels)
     if len(labels) != graph.num_nodes:
         raise InvalidGraphError(f"labels must be a text for each of the {graph.num_nodes} nodes; found {len(labels)}")
     if points is not None:
@@ -155,8 +161,7 @@ def _part(d: Decomposition, block: int | None) -> tuple[np.ndarray, np.ndarray, 
     sizes = np.bincount(a["node_block_block"], minlength=len(a["block_root"]))
     total = f"{d.graph.num_nodes:,} nodes and {len(sizes):,} blocks"
     if block is not None:
-        if not 0 <= block < len(sizes):
-            raise InvalidGraphError(f"there is no block {block}; the graph has {counted(len(sizes), 'block')}, numbered from 0")
+        block = checked_number(block, len(sizes), "block")
         if sizes[block] > LARGEST:
             raise InvalidGraphError(f"block {block} has {sizes[block]:,} nodes; a drawing has at most {LARGEST:,}")
         chosen, why = block, "the one that was asked for"

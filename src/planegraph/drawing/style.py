@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from ..decomposition.tables import TYPES
+
 STYLE = (Path(__file__).parent / "page" / "views.css").read_text(encoding="utf-8")
 
 NIGHT = "@media screen and (prefers-color-scheme:dark)"
@@ -42,7 +44,7 @@ def _spread(of: str, body: str) -> Iterator[tuple[str, str]]:
         for k in range(TINTS):
             yield ",".join(f"{one}.t{k}" for one in selectors), body.replace("--tint", f"--t{k}")
     elif "var(--kind)" in body:
-        for kind in "SPQR":
+        for kind in TYPES:
             yield ",".join(f".{kind} {one}" for one in selectors), body.replace("--kind", f"--{kind}")
     elif body:
         yield of, body

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..decomposition.tables import TYPES
 from ..errors import InvalidEmbeddingError
 from ..graphs.graph import Graph
 from ..io.text import counted
@@ -358,5 +359,5 @@ def facts(scene: Scene) -> list[str]:
         counted(g.num_edges, "edge"),
         counted(counts["blocks"], "block"),
         counted(len(scene.decomposition.arrays["cut_node"]), "cut node"),
-        *(f"{t} {counts[t]}" for t in "SPQR"),
+        *(f"{t} {counts[t]}" for t in TYPES),
     ]

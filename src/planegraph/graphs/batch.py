@@ -13,7 +13,8 @@ from typing import Any, overload
 import numpy as np
 
 from ..errors import InvalidGraphError
-from .graph import MAX_SIZE, Graph, as_edges, check_size, counted
+from ..io.text import counted
+from .graph import MAX_SIZE, Graph, as_edges, check_size
 from .labels import as_labels, if_any
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidGraphError
+from ..io.text import counted
 from .labels import as_labels, if_any, refuse_masked
 
 MAX_SIZE = 2**28  # of nodes and of edges of one graph: kMaxItems of the core (cpp/planegraph/graph/graph.cpp)
@@ -59,7 +60,7 @@ class Graph:
     ) -> None:
         n = as_count(num_nodes)
         pairs = as_edges(edges)
-        _check_simple(n, pairs)
+        _check_simple(n, pairs, names)
         if edge_labels is not None and dart_labels is not None:
             raise InvalidGraphError("give edge_labels (one per edge) or dart_labels (one per direction), not both")
         m = len(pairs)
@@ -272,11 +273,6 @@ def read_only(array: np.ndarray) -> np.ndarray:
     return array
 
 
-def counted(n: int, what: str) -> str:
-    """``1 node``, ``2 nodes``."""
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
-
-
 def _same_labels(a: np.ndarray | None, b: np.ndarray | None) -> bool:
     if a is None or b is None:
         return a is b
@@ -339,10 +335,17 @@ def as_edges(edges: Any) -> np.ndarray:
 
 
 def _pair(row: np.ndarray) -> str:
-    return f"({int(row[0])}, {int(row[1])})"
+    u, v = row.tolist()
+    return f"({u!r}, {v!r})"
 
 
-def _check_simple(n: int, edges: np.ndarray) -> None:
+_IN_MULTIGRAPHS = (
+    "planegraph.MultiGraph may have such edges: decompose takes it, MultiGraph.of(graph) makes it of other libraries' graphs, and its "
+    "simple() leaves them out"
+)
+
+
+def _check_simple(n: int, edges: np.ndarray, names: Any) -> None:
     """Raises unless all ends lie in 0..n-1 and there are neither self-loops nor parallel edges."""
     check_size(len(edges), "edges")
     if not len(edges):
@@ -354,13 +357,20 @@ def _check_simple(n: int, edges: np.ndarray) -> None:
         raise InvalidGraphError(f"edge {e} = {_pair(edges[e])} names a node that does not exist; {nodes}")
     if (u == v).any():
         e = int(np.argmax(u == v))
-        raise InvalidGraphError(f"edge {e} = {_pair(edges[e])} is a self-loop; drop it, or say it by a node label")
+        text = _pair(_called(edges[e], names, n))
+        raise InvalidGraphError(f"edge {e} = {text} is a self-loop; drop it, or say it by a node label. {_IN_MULTIGRAPHS}")
     keys = np.minimum(u, v) * n + np.maximum(u, v)
     ordered = np.sort(keys)
     if (ordered[1:] == ordered[:-1]).any():
         key = ordered[1:][ordered[1:] == ordered[:-1]][0]
         first, second = (int(e) for e in np.flatnonzero(keys == key)[:2])
+        one, other = (_pair(_called(edges[e], names, n)) for e in (first, second))
         raise InvalidGraphError(
-            f"edges {first} = {_pair(edges[first])} and {second} = {_pair(edges[second])} are parallel; give each "
-            "undirected edge once, and put a multiplicity into its label"
+            f"edges {first} = {one} and {second} = {other} are parallel; give each undirected edge once, and put a multiplicity into "
+            f"its label. {_IN_MULTIGRAPHS}"
         )
+
+
+def _called(nodes: np.ndarray, names: Any, n: int) -> np.ndarray:
+    found = as_names(names, n)
+    return nodes if found is None else found[nodes]

@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import InvalidGraphError
-from .graph import Graph, as_count, as_edges, as_names, check_size, counted
+from ..io.text import counted
+from .graph import Graph, as_count, as_edges, as_names, check_size
 
 
 class MultiGraph:
     """An undirected graph with loops and parallel edges, without labels. Immutable.
 
-    :func:`planegraph.decompose` takes it; other functions want a simple graph, such as :meth:`simple` makes.
+    Equality is that of :class:`Graph`; one without loops and parallel edges equals the :class:`Graph` of its edges without labels.
+
+    :func:`planegraph.decompose` takes it, and so do :func:`is_planar`, :func:`kuratowski_witness` and :func:`st_numbering`, for which
+    loops and parallel edges change nothing. Other functions want a simple graph, such as :meth:`simple` makes.
 
     Args:
         num_nodes: the nodes are 0..num_nodes - 1.
@@ -28,7 +32,7 @@ class MultiGraph:
     [[0, 1]]
     """
 
-    __slots__ = ("edges", "names", "num_nodes")
+    __slots__ = ("__weakref__", "edges", "names", "num_nodes")
     num_nodes: int
     edges: np.ndarray
     """Shape (m, 2), int64, read-only; row e is edge e as it was given."""
@@ -70,6 +74,40 @@ class MultiGraph:
     def named(self, nodes: np.ndarray) -> np.ndarray:
         """The names of these nodes, in an array of the same shape; the nodes themselves if they have no names."""
         return nodes if self.names is None else self.names[nodes]
+
+    @classmethod
+    def of(cls, graph: Any) -> MultiGraph:
+        """Any graph that :func:`planegraph.as_graph` reads, with its loops and parallel edges; labels are left behind.
+
+        >>> import networkx as nx
+        >>> g = MultiGraph.of(nx.MultiGraph([("a", "b"), ("a", "b"), ("b", "b")]))
+        >>> g, g.simple()
+        (MultiGraph(2 nodes, 3 edges), Graph(2 nodes, 1 edge))
+        """
+        from .formats.convert import as_any_graph
+
+        found = as_any_graph(graph)
+        return found if isinstance(found, MultiGraph) else cls(found.num_nodes, found.edges, found.names)
+
+    def to_networkx(self) -> Any:
+        """See :func:`planegraph.graphs.formats.networkx.to_multigraph`."""
+        from .formats.networkx import to_multigraph
+
+        return to_multigraph(self)
+
+    def _key(self) -> tuple:
+        low, high = self.edges.min(axis=1, initial=self.num_nodes), self.edges.max(axis=1, initial=-1)
+        order = np.lexsort((high, low))
+        return self.num_nodes, np.stack([low[order], high[order]], axis=1).tobytes()
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Graph):
+            unlabelled = other.node_labels is None and other.edge_labels is None and other.dart_labels is None
+            return unlabelled and self._key() == MultiGraph.of(other)._key()
+        return self._key() == other._key() if isinstance(other, MultiGraph) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._key())
 
     def simple(self) -> Graph:
         """The graph without loops, and with one edge for those that are parallel: the first of them."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from ..errors import InvalidGraphError
+from ..io.text import counted
 
 
 class Numbers:
@@ -38,6 +39,20 @@ class Numbers:
     def of(self, names: Iterable[Any]) -> np.ndarray:
         """The numbers of several nodes."""
         return np.array([self[name] for name in names], np.int64)
+
+
+def in_order(names: Iterable[Any], values: Mapping[Any, Any], what: str, error: type[Exception] = InvalidGraphError) -> list:
+    """What a mapping by name says of these nodes; an error if it lacks some.
+
+    >>> in_order("ab", {"b": 2, "a": 1}, "sizes")
+    [1, 2]
+    """
+    names = list(names)
+    missing = [name for name in names if name not in values]
+    if missing:
+        more = f" and {counted(len(missing) - 1, 'other')}" if len(missing) > 1 else ""
+        raise error(f"{what} lack node {missing[0]!r}{more}")
+    return [values[name] for name in names]
 
 
 def plain(name: Any) -> Any:

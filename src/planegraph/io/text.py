@@ -25,12 +25,13 @@ def shortened(text: object, most: int = 1000) -> str:
 
 
 def counted(count: int, noun: str) -> str:
-    """A count with its noun.
+    """A count with its noun, of which the plural ends in s, or in ies for y.
 
-    >>> counted(1, "trial"), counted(2000, "epoch")
-    ('1 trial', '2,000 epochs')
+    >>> counted(1, "trial"), counted(2000, "epoch"), counted(2, "entry")
+    ('1 trial', '2,000 epochs', '2 entries')
     """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    plural = noun[:-1] + "ies" if noun.endswith("y") and noun[-2] not in "aeiou" else noun + "s"
+    return f"{count:,} {noun if count == 1 else plural}"
 
 
 def columns(rows: Iterable[Sequence[str]], right: Collection[int] = ()) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -11,8 +11,10 @@ import numpy as np
 
 from .. import _core
 from ..errors import InvalidEmbeddingError, InvalidGraphError
-from ..graphs.graph import Graph, as_count, as_edges, as_names, check_size, counted, read_only
-from ..graphs.names import Numbers, plain
+from ..graphs.formats.convert import as_graph
+from ..graphs.graph import Graph, as_count, as_edges, as_names, check_size, read_only
+from ..graphs.names import Numbers, in_order, plain
+from ..io.text import counted
 
 
 class Embedding:
@@ -306,35 +308,49 @@ class Embedding:
         return Graph(self.num_nodes, self.edges, names=self.names)
 
     @classmethod
-    def from_rotations(cls, graph: Graph, rotations: Iterable[Iterable[int]]) -> Embedding:
-        """A graph with the neighbours of each of its nodes 0..n-1, as numbers, in counter-clockwise order; checked.
+    def from_rotations(cls, graph: Any, rotations: Mapping[Any, Iterable[Any]] | Iterable[Iterable[Any]]) -> Embedding:
+        """A graph with the neighbours of each node in counter-clockwise order, as :meth:`rotation` gives them; checked.
+
+        Args:
+            graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads.
+            rotations: of each node, in the order of the nodes or as a dict by node. Nodes go by their names if they have any.
 
         >>> import planegraph as pg
         >>> Embedding.from_rotations(pg.families.path(3), [[1], [0, 2], [1]])
         Embedding(3 nodes, 2 edges, 1 face)
         """
-        dart = {pair: d for e, (u, v) in enumerate(graph.edges.tolist()) for d, pair in ((2 * e, (u, v)), (2 * e + 1, (v, u)))}
-        after = np.full(2 * graph.num_edges, -1, np.int32)
+        graph = as_graph(graph)
+        names = graph.named(np.arange(graph.num_nodes)).tolist()
+        if isinstance(rotations, Mapping):
+            for name in rotations.keys() - set(names):
+                raise InvalidEmbeddingError(f"there is an order around {plain(name)!r}, which is not a node of the graph")
+            rotations = in_order(names, rotations, "the orders", InvalidEmbeddingError)
         rotations = list(rotations)
         if len(rotations) != graph.num_nodes:
             raise InvalidEmbeddingError(f"{counted(graph.num_nodes, 'node')} need as many orders; found {len(rotations)}")
-        for v, around in enumerate(rotations):
+        dart = {
+            pair: d
+            for e, (u, v) in enumerate(graph.named(graph.edges).tolist())
+            for d, pair in ((2 * e, (u, v)), (2 * e + 1, (v, u)))
+        }
+        after = np.full(2 * graph.num_edges, -1, np.int32)
+        for v, around in zip(names, rotations, strict=True):
             try:
                 darts = [dart[v, u] for u in around]
             except KeyError as error:
                 raise InvalidEmbeddingError(
-                    f"the order around node {v} names {error.args[0][1]}, which is not a neighbour"
+                    f"the order around node {v!r} names {plain(error.args[0][1])!r}, which is not a neighbour"
                 ) from None
             if len(set(darts)) < len(darts):
                 twice = Counter(darts).most_common(1)[0][0]
                 raise InvalidEmbeddingError(
-                    f"the order around node {v} names its neighbour {graph.edges.reshape(-1)[twice ^ 1]} twice"
+                    f"the order around node {v!r} names its neighbour {names[graph.edges.reshape(-1)[twice ^ 1]]!r} twice"
                 )
             for d, following in zip(darts, [*darts[1:], *darts[:1]], strict=True):
                 after[d] = following
         if (after < 0).any():
             u, v = graph.edges.reshape(-1)[np.flatnonzero(after < 0)[0] ^ np.arange(2)].tolist()
-            raise InvalidEmbeddingError(f"the order around node {u} lacks its neighbour {v}")
+            raise InvalidEmbeddingError(f"the order around node {names[u]!r} lacks its neighbour {names[v]!r}")
         return cls(graph.num_nodes, graph.edges, after, graph.names)
 
     def to_networkx(self) -> Any:
@@ -344,8 +360,8 @@ class Embedding:
         return to_networkx(self)
 
     def to_multigraph(self) -> Any:
-        """See :func:`planegraph.planarity.networkx.to_multigraph`."""
-        from .networkx import to_multigraph
+        """See :func:`planegraph.graphs.formats.networkx.to_multigraph`."""
+        from ..graphs.formats.networkx import to_multigraph
 
         return to_multigraph(self)
 

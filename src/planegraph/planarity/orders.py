@@ -8,7 +8,7 @@ import numpy as np
 
 from .. import _core
 from ..errors import InvalidEmbeddingError, InvalidGraphError
-from ..graphs.formats.convert import as_graph
+from ..graphs.formats.convert import as_simple_graph
 from ..graphs.names import Numbers
 from .embedding import Embedding
 from .find import as_embedding
@@ -84,7 +84,7 @@ def st_numbering(graph: Any, s: Any, t: Any) -> np.ndarray | dict[Any, int]:
     Traceback (most recent call last):
     planegraph.errors.InvalidGraphError: node 1 separates the graph with the edge (1, 4); an st-numbering needs a biconnected one
     """
-    graph = as_graph(graph)
+    graph = as_simple_graph(graph)
     numbers = Numbers(graph.num_nodes, graph.names)
     first, last = numbers[s], numbers[t]
     if first == last:

@@ -10,7 +10,7 @@ import numpy as np
 from .. import _core
 from ..errors import InvalidEmbeddingError
 from ..graphs.graph import Graph
-from ..graphs.names import plain
+from ..graphs.names import in_order, plain
 from .embedding import Embedding
 
 
@@ -21,10 +21,7 @@ def as_points(graph: Graph, positions: Any, low: int = 400, high: int = 500) -> 
     """
     if isinstance(positions, Mapping):
         names = graph.named(np.arange(graph.num_nodes)).tolist()
-        missing = [name for name in names if name not in positions]
-        if missing:
-            raise InvalidEmbeddingError(f"positions lack node {missing[0]!r}")
-        positions = [positions[name] for name in names]
+        positions = in_order(names, positions, "positions", InvalidEmbeddingError)
     given = np.asarray(positions)
     if given.size == 0:
         given = given.reshape(-1, 2)

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...errors import PlanegraphError
-from ..tables import COLUMNS, TABLES
+from ..tables import COLUMNS, TABLES, TYPES
 
 S, P, Q, R = range(4)
-TYPE_NAMES = "SPQR"
 
 
 class DecompositionError(PlanegraphError, AssertionError):
@@ -40,7 +39,7 @@ class Tables:
         return len(self.block_root)
 
     def title(self, c: int) -> str:
-        return f"SPQR node {c} ({TYPE_NAMES[self.spqr_type[c]]})"
+        return f"SPQR node {c} ({TYPES[self.spqr_type[c]]})"
 
 
 def require(condition: object, message: str) -> None:
@@ -71,7 +70,7 @@ def check_shapes(t: Tables) -> None:
     below = {
         "walk_kappa": n + 1,
         "walk_pos": walks + 1,
-        "spqr_type": len(TYPE_NAMES),
+        "spqr_type": len(TYPES),
         "spqr_set": 2,
         "spqr_theta": walks + 1,
         "spqr_level": rows["spqr"],

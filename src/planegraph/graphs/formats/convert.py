@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from ...errors import InvalidGraphError
+from ..batch import GraphBatch
 from ..graph import Graph
 from ..multigraph import MultiGraph, is_simple
 from .networkx import from_networkx, is_networkx, undirected_edges
@@ -14,7 +16,7 @@ from .pyg import from_pyg
 
 
 def as_graph(graph: Any) -> Graph:
-    """A graph of planegraph, networkx, igraph, rustworkx or PyG.
+    """A graph of planegraph, networkx, igraph, rustworkx or PyG, or that of an :class:`Embedding`.
 
     Nodes keep their names where others have them: the nodes of networkx, the indices of rustworkx. All features of PyG become labels;
     attributes of other graphs do not, unless you name them: :meth:`Graph.from_networkx`.
@@ -27,7 +29,7 @@ def as_graph(graph: Any) -> Graph:
         return graph
     if isinstance(graph, MultiGraph):
         raise InvalidGraphError(
-            "a MultiGraph may have loops and parallel edges, which only planegraph.decompose takes; give graph.simple() instead"
+            "a MultiGraph may have loops and parallel edges, which this function does not take; give graph.simple()"
         )
     if (parts := _parts(graph)) is not None:
         n, pairs, names = parts
@@ -56,8 +58,40 @@ def as_any_graph(graph: Any) -> Graph | MultiGraph:
     return MultiGraph(*parts)
 
 
+def as_simple_graph(graph: Any) -> Graph:
+    """The same for functions for which loops and parallel edges change nothing: without them.
+
+    >>> as_simple_graph(MultiGraph(2, [(0, 1), (1, 0), (1, 1)]))
+    Graph(2 nodes, 1 edge)
+    """
+    found = as_any_graph(graph)
+    return found.simple() if isinstance(found, MultiGraph) else found
+
+
+def as_batch(graphs: Any) -> GraphBatch:
+    """A batch as it is, or one of several graphs, each of any kind that :func:`as_graph` reads.
+
+    >>> import planegraph as pg
+    >>> as_batch([pg.families.path(3), pg.embedding(pg.families.cycle(3))])
+    GraphBatch(2 graphs, 6 nodes, 5 edges)
+    """
+    if isinstance(graphs, GraphBatch):
+        return graphs
+    if isinstance(graphs, Graph | MultiGraph) or any(hasattr(graphs, name) for name in _OF_ONE):
+        raise InvalidGraphError(f"expected several graphs; found one, a {type(graphs).__name__}: put it into a list")
+    if isinstance(graphs, str | bytes) or not isinstance(graphs, Iterable):
+        raise InvalidGraphError(f"expected a planegraph.GraphBatch, or several graphs; found {type(graphs).__name__}")
+    return GraphBatch.from_graphs(graphs)
+
+
+_OF_ONE = ("is_multigraph", "get_edgelist", "edge_list", "edge_index", "face_darts")
+"""What a graph of networkx, igraph, rustworkx or PyG and an embedding have."""
+
+
 def _parts(graph: Any) -> tuple[int, np.ndarray, Any] | None:
-    """The number of nodes, the edges and the names of an undirected graph of networkx, igraph or rustworkx; None for others."""
+    """Nodes, edges and names of an embedding or of an undirected graph of networkx, igraph or rustworkx; None for others."""
+    if hasattr(graph, "face_darts"):  # an Embedding, of a later layer
+        return graph.num_nodes, graph.edges, graph.names
     if is_networkx(graph):
         return undirected_edges(graph)
     if all(hasattr(graph, name) for name in ("vcount", "get_edgelist", "is_directed")):  # igraph

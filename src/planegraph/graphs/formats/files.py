@@ -75,6 +75,15 @@ def format_of(name: str) -> str:
     return _SUFFIXES.get(Path(name).suffix.lower(), "graph6")
 
 
+def is_file_name(text: str) -> bool:
+    """Whether a text ends like the name of a file with graphs; no graph in graph6 and no SMILES does.
+
+    >>> is_file_name("graphs.g6"), is_file_name("C/C=C/C"), is_file_name("Bw")
+    (True, False, False)
+    """
+    return Path(text).suffix.lower() in _SUFFIXES
+
+
 def read_entries(stream: BinaryIO, source: str, format: str) -> Iterator[list[Entry]]:
     """The entries of a file in chunks. FormatError, after the entries before it, for a line that is too long or a file that is cut off."""
     entries, size, problem = [], 0, None

@@ -87,10 +87,7 @@ def to_networkx(graph: Graph) -> Any:
     >>> to_networkx(pg.Graph(2, [(0, 1)], node_labels=[5, 7])).nodes(data="label")
     NodeDataView({0: 5, 1: 7}, data='label')
     """
-    try:
-        import networkx as nx
-    except ImportError:
-        raise MissingDependencyError("to_networkx needs networkx: pip install networkx") from None
+    nx = networkx_for("to_networkx")
     nodes, labels = graph.named(np.arange(graph.num_nodes)).tolist(), _values(graph.node_labels)
     G = nx.Graph() if graph.dart_labels is None else nx.DiGraph()
     G.add_nodes_from(nodes if labels is None else ((v, {"label": x}) for v, x in zip(nodes, labels, strict=True)))
@@ -104,6 +101,28 @@ def to_networkx(graph: Graph) -> Any:
     else:
         G.add_edges_from(pairs)
     return G
+
+
+def to_multigraph(graph: Any) -> Any:
+    """A ``networkx.MultiGraph`` in which edge e has the key e: of a :class:`MultiGraph` or an :class:`Embedding`.
+
+    >>> import planegraph as pg
+    >>> list(pg.embedding(pg.families.cycle(3)).dual().to_multigraph().edges(keys=True))
+    [(0, 1, 0), (0, 1, 1), (0, 1, 2)]
+    """
+    G = networkx_for("to_multigraph").MultiGraph()
+    G.add_nodes_from(graph.named(np.arange(graph.num_nodes)).tolist())
+    G.add_edges_from((u, v, e) for e, (u, v) in enumerate(graph.named(graph.edges).tolist()))
+    return G
+
+
+def networkx_for(what: str) -> Any:
+    """The module, or an error that says what needs it."""
+    try:
+        import networkx
+    except ImportError:
+        raise MissingDependencyError(f"{what} needs networkx: pip install networkx") from None
+    return networkx
 
 
 def _columns(rows: list[dict], attrs: str | Sequence[str] | None, where: Any) -> np.ndarray | None:
