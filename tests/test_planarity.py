@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from itertools import combinations, pairwise, product
 
@@ -126,6 +127,34 @@ def test_large_witnesses():
     assert assert_refused(moebius.shuffled(random.Random(2))[0]) == "K3,3"
 
 
+def test_only_a_whole_witness_has_a_structure():
+    w = pg.kuratowski_witness(pg.families.complete(5))
+    results = (
+        w[:, 0],
+        w[0],
+        w[:],
+        w[w[:, 0] > 1],
+        next(iter(w)),
+        w + 1,
+        2 * w,
+        w == w,
+        w.sum(axis=0),
+        np.sort(w)[:3],
+        np.minimum(w, 3),
+    )
+    assert {type(result) for result in results} == {np.ndarray}
+    for result in (w.sum(), w.max(), w[0, 0], np.add.reduce(w, axis=None)):
+        assert type(result) is np.int64
+    for whole in (w, w.copy(), pickle.loads(pickle.dumps(w))):
+        assert whole.kind == "K5"
+    with pytest.raises(ValueError, match=r"this array has shape \(2, 10\)"):
+        w.T.kind  # noqa: B018
+    with pytest.raises(ValueError, match="these 7 edges are no subdivision"):
+        pg.KuratowskiWitness.of(w[:7]).kind  # noqa: B018
+    w += 1
+    assert w.branch_nodes == [1, 2, 3, 4, 5]
+
+
 def assert_shortest_paths(g: Plain, witness) -> None:
     """No path of the witness can be replaced by a shorter one that avoids the others."""
     graph = nx.Graph(g.edges)
@@ -164,12 +193,6 @@ def test_witnesses_are_small_where_the_obstruction_is():
         for path in witness.paths:
             others = {u for other in witness.paths for u in other} - set(path)
             assert nx.shortest_path_length(G.subgraph(set(G) - others), path[0], path[-1]) == len(path) - 1
-
-
-def test_parts_of_a_witness_have_no_structure():
-    witness = pg.kuratowski_witness(pg.families.complete(5))
-    with pytest.raises(ValueError, match="these 7 edges are no subdivision"):
-        witness[:7].kind  # noqa: B018
 
 
 def test_the_first_bad_graph_of_a_batch_is_named():

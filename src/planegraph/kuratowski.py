@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 
 class KuratowskiWitness(np.ndarray):
     """The edges, as rows (u, v), of a subgraph that is a subdivision of K5 or K3,3: an array that knows its structure.
+
+    What is computed from it, and what is taken out of it, are plain arrays and numbers.
 
     >>> import planegraph as pg
     >>> witness = pg.kuratowski_witness(pg.families.complete_bipartite(3, 4))
@@ -25,6 +28,17 @@ class KuratowskiWitness(np.ndarray):
     def of(cls, edges: Any) -> KuratowskiWitness:
         """The edges of such a subgraph."""
         return np.asarray(edges).view(cls)
+
+    def __getitem__(self, key: Any) -> Any:
+        return np.asarray(self)[key]
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return iter(np.asarray(self))
+
+    def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
+        if array is self:  # changed in place
+            return self
+        return np.asarray(array)[()]  # of no dimensions: a number
 
     @property
     def kind(self) -> str:
@@ -42,6 +56,8 @@ class KuratowskiWitness(np.ndarray):
         return self._structure()[1]
 
     def _structure(self) -> tuple[list[Any], list[list[Any]]]:
+        if self.ndim != 2 or self.shape[1] != 2:
+            raise ValueError(f"a witness has shape (edges, 2); this array has shape {self.shape}")
         around: dict[Any, list[Any]] = defaultdict(list)
         for u, v in self.tolist():
             around[u].append(v)

@@ -27,6 +27,7 @@
 
 #include <algorithm>
 
+#include "planegraph/graph/random.hpp"
 #include "planegraph/planarity/embedding.hpp"
 #include "planegraph/planarity/regions.hpp"
 #include "planegraph/planarity/shorten.hpp"
@@ -67,7 +68,7 @@ class WitnessSearch {
   // ---- order
 
   void order_edges() {
-    for (std::size_t i = edges_.size(); i > 1; --i) std::swap(edges_[i - 1], edges_[random_below(i)]);
+    for (std::size_t i = edges_.size(); i > 1; --i) std::swap(edges_[i - 1], edges_[random_.below(i)]);
     // Critical edges first also puts them first in adjacency lists, so the forest prefers them a little.
     const auto forest = std::stable_partition(edges_.begin(), edges_.end(), [](const SuperEdge& e) { return e.critical; });
     num_critical_ = static_cast<i32>(forest - edges_.begin());
@@ -100,7 +101,7 @@ class WitnessSearch {
       number_[v] = static_cast<i32>(queue.size());
       queue.push_back(v);
     };
-    const auto start = static_cast<i32>(random_below(number_.size()));
+    const auto start = static_cast<i32>(random_.below(number_.size()));
     for (i32 i = 0; i < num_nodes_; ++i) {
       const i32 root = i < num_nodes_ - start ? start + i : start + i - num_nodes_;
       if (number_[root] >= 0) continue;
@@ -157,7 +158,7 @@ class WitnessSearch {
   }
 
   bool prefix_is_planar(i32 length) {
-    if (keep_going_ && !keep_going_()) throw Cancelled();
+    if (!keep_going_()) throw Cancelled();
     return embedder_.run(num_nodes_, length, prefix_u_.data(), prefix_v_.data(), nullptr);
   }
 
@@ -267,14 +268,6 @@ class WitnessSearch {
     return witness;
   }
 
-  /// xorshift64; the small bias of the modulus does not matter here.
-  std::size_t random_below(std::size_t bound) {
-    random_ ^= random_ << 13;
-    random_ ^= random_ >> 7;
-    random_ ^= random_ << 17;
-    return static_cast<std::size_t>(random_ % bound);
-  }
-
   i32 num_nodes_;
   i32 num_critical_ = 0;  // edges_ starts with the critical ones,
   i32 num_fixed_ = 0;     // and continues with those of the forest up to here
@@ -285,7 +278,7 @@ class WitnessSearch {
   std::vector<i32> degree_, link_;
   std::vector<i32> forest_, number_;
   std::vector<u8> in_forest_, used_;
-  u64 random_ = 0x9E3779B97F4A7C15U;
+  Random random_;
   const KeepGoing& keep_going_;
   Embedder embedder_;
 };
@@ -296,7 +289,7 @@ std::vector<i32> witness_in_a_region(Regions& regions, Embedder& embedder, i32 n
   std::vector<i32> name(static_cast<std::size_t>(n), -1);
   Part part(name);
   for (i64 size = kFirstSize; 2 * size <= n; size *= Regions::kGrowth) {
-    if (keep_going && !keep_going()) throw Cancelled();
+    if (!keep_going()) throw Cancelled();
     regions.cut(static_cast<i32>(size));
     for (i32 r = 0; r < regions.count; ++r) {
       const i32* const edges = regions.edges.data() + regions.ptr[r];

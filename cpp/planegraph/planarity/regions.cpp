@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "planegraph/graph/random.hpp"
+
 namespace planegraph {
 
 Regions::Regions(i32 n, i32 m, const i32* eu, const i32* ev) : n_(n), m_(m), eu_(eu), ev_(ev) {
@@ -13,18 +15,13 @@ void Regions::cut(i32 size) {
   of.assign(n_, -1);
   queue_.clear();
   count = 0;
-  u64 random = 0x9E3779B97F4A7C15U + static_cast<u64>(size);
+  Random random(static_cast<u64>(size));
   const auto seed = [&](i32 v) {
     if (of[v] >= 0) return;
     of[v] = count++;
     queue_.push_back(v);
   };
-  for (i32 k = 0; k < n_ / size; ++k) {
-    random ^= random << 13;
-    random ^= random >> 7;
-    random ^= random << 17;
-    seed(static_cast<i32>(random % static_cast<u64>(n_)));
-  }
+  for (i32 k = 0; k < n_ / size; ++k) seed(static_cast<i32>(random.below(static_cast<u64>(n_))));
   spread(0);
   for (i32 v = 0; v < n_; ++v) {
     if (of[v] >= 0) continue;

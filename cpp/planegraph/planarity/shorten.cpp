@@ -70,7 +70,7 @@ class Shortening {
     Path& path = paths_[p];
     const std::size_t length = path.edges.size();
     if (length == 1) return false;
-    if (keep_going_ && !keep_going_()) throw Cancelled();
+    if (!keep_going_()) throw Cancelled();
     std::vector<i32> reached{path.from};
     bool found = false;
     std::size_t head = 0;

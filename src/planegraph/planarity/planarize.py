@@ -48,8 +48,8 @@ def planarize(graph: Any, positions: Any) -> Planarization:
     arrangement, even where a drawing of the rounded points would show it differently because crossings are closer together than
     doubles can tell.
 
-    O((n + m + k) log n), where k counts the pairs of edges that are near each other. In maps these are few; long edges side by side may be
-    O(m^2) such pairs even if they do not cross. Edges that share a node are none.
+    O((n + m + k) log n), where k counts the pairs of edges that are near each other and share no node. In maps these are few. Long edges
+    side by side can form O(m^2) of them without crossing, as can two nodes with many neighbours in common.
 
     Args:
         graph: a :class:`Graph`, or anything that :func:`planegraph.as_graph` reads.
