@@ -1,7 +1,7 @@
 """The tables of a graph with loops and parallel edges.
 
 The core puts parallel edges into bonds (cpp/planegraph/spqr/spqr.hpp). It knows no loops: each becomes an edge to a new leaf before,
-and the leaf is renamed afterwards. A loop is a block of its own either way, so that the trees stay what they are.
+and the leaf is renamed afterwards. A loop is a separate block either way, so that the trees stay what they are.
 """
 
 from __future__ import annotations

@@ -241,7 +241,7 @@ def _check_values(task: Task) -> None:
 def _check_defined(task: Task) -> None:
     """Each part that is judged must have values for which the metric is defined, even if all are predicted rightly.
 
-    The figure is the mean over the targets that define it, so one target is enough, unless each has a model of its own.
+    The figure is the mean over the targets that define it, so one target is enough, unless each has its own model.
     """
     y = task.y.reshape(task.size, -1).astype(np.float64)
     for title, part, ids in task.parts():

@@ -176,7 +176,7 @@ def _pairs(s: Skeletons, c: int) -> list[tuple[int, int]]:
 
 
 def _are_neutral_roots(s: Skeletons) -> np.ndarray:
-    """Whether SPQR nodes only join two centres that could not be told apart, as they or something below is encoded as a set.
+    """Whether SPQR nodes only join two centres that look alike, as they or something below is encoded as a set.
 
     Such a root of a block whose SPQR tree is rooted in the middle of an edge between two R is a bond of just two virtual edges, itself
     a set.
