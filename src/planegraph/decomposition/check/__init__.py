@@ -208,8 +208,8 @@ def _check_tree_edges_are_incidences(t: Tables, cut: np.ndarray, block: np.ndarr
 
 
 def _check_components(s: Skeletons) -> None:
-    """Each component has one id, as all edges join equal ids. Different components have different ids if there are as many ids as components: one for
-    each root of the block-cut tree, whose edges were checked, and for each node that is in no block."""
+    """Each component has one id, as all edges join equal ids. Different components have different ids if there are as many ids as
+    components: one for each root of the block-cut tree, whose edges were checked, and for each node that is in no block."""
     t = s.t
     refuse(t.node_component[t.edges[:, 0]] != t.node_component[t.edges[:, 1]], lambda e: f"edge {e} joins two components")
     alone = np.bincount(s.block_nodes[1], minlength=t.num_nodes) == 0
