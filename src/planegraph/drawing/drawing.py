@@ -1,20 +1,21 @@
-"""Draws a graph with its decomposition: ``planegraph.draw``."""
+"""Draws a graph with its decomposition: ``planegraph.draw``.
+
+What draws is imported when something is drawn: it is a fifth of what ``import planegraph`` would take.
+"""
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..decomposition.api import decompose
 from ..decomposition.objects import Decomposition
 from ..graphs.formats.convert import as_graph
 from ..graphs.formats.molecules import from_rdkit
 from ..io.atomic import replace_files
-from .molecules import drawn
-from .page import page
-from .scene import Scene, make_scene
-from .views import facts, picture
+
+if TYPE_CHECKING:
+    from .scene import Scene
 
 SUFFIXES = (".html", ".svg")
 
@@ -35,15 +36,21 @@ class Drawing:
 
     def html(self) -> str:
         """The page to explore, as text: one file that loads nothing."""
+        from .page import page
+
         return page(self._scene)
 
     def svg(self) -> str:
         """The still picture, as text."""
+        from .views import picture
+
         return picture(self._scene)
 
     @property
     def summary(self) -> str:
         """What is drawn, in words."""
+        from .views import facts
+
         return " · ".join(facts(self._scene))
 
     def save(self, path: str | Path) -> Path:
@@ -56,6 +63,8 @@ class Drawing:
 
     def _repr_html_(self) -> str:
         """The page in a frame, so that its script and style meet no others."""
+        from html import escape
+
         return (
             f'<iframe srcdoc="{escape(self.html())}" style="width:100%;height:46rem;border:0" sandbox="allow-scripts" '
             'title="A graph and its decomposition"></iframe>'
@@ -92,6 +101,9 @@ def draw(
     >>> pg.draw(pg.families.prism(3), labels="abcdef").html().startswith("<!DOCTYPE html>")
     True
     """
+    from .molecules import drawn
+    from .scene import make_scene
+
     lines, node_word = None, "node"
     if isinstance(graph, Decomposition):
         d = graph
