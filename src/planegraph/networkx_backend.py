@@ -51,7 +51,7 @@ class Converted:
     @cached_property
     def of_simple(self) -> Decomposition:
         """Loops and parallel edges do not change what nodes separate."""
-        return api.decompose(self.simple, "set")
+        return api.decompose(self.simple, "set") if self.is_multigraph() else self.decomposition
 
 
 def convert_from_nx(graph: Any, **options: Any) -> Converted:
